@@ -1,145 +1,153 @@
 package display
 
 import (
-	"image/color"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"fmt"
+	"slices"
+	"strings"
 )
 
 // palette tells series apart also for people who do not see all colours (Okabe
 // and Ito 2008).
-func palette(i int) color.NRGBA {
-	all := []color.NRGBA{
-		{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff},
-		{0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0x55, 0x55, 0x55, 0xff}, {0xb8, 0xa9, 0x1e, 0xff},
+func palette(i int) string {
+	all := []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080", "#b8a91e"}
+	return all[i%len(all)]
+}
+
+// markers are those of a series: circles, squares and triangles, filled and hollow, and
+// crosses tell series apart where colours are not to be seen.
+func (c *chart) markers(i int, points []Point, r float64) {
+	shapes := []string{"m-%[1]g 0a%[1]g %[1]g 0 1 0 %[2]g 0a%[1]g %[1]g 0 1 0-%[2]g 0z", "m-%[1]g-%[1]gh%[2]gv%[2]gh-%[2]gz", "m0-%[1]gl%[1]g %[2]gh-%[2]gz", "m-%[1]g-%[1]gl%[2]g %[2]gm0-%[2]gl-%[2]g %[2]g"}
+	shape := shapes[[]int{0, 1, 2, 0, 1, 2, 3}[i%7]]
+	fill, stroke := palette(i), "none"
+	if i%7 > 2 {
+		fill, stroke = stroke, fill
 	}
-	return all[i%len(all)]
-}
-
-// pale is a colour that lets through what lies below it.
-func pale(i int, alpha uint8) color.NRGBA {
-	c := palette(i)
-	c.A = alpha
-	return c
-}
-
-// glyph tells series apart where colours are not to be seen.
-func glyph(i int) draw.GlyphDrawer {
-	all := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}}
-	return all[i%len(all)]
+	var d strings.Builder
+	for _, pt := range points {
+		fmt.Fprintf(&d, "M%.1f %.1f"+fmt.Sprintf(shape, r, 2*r), pt.X, pt.Y)
+	}
+	fmt.Fprintf(c, `<path d="%s" fill="%s" stroke="%s" stroke-width="1.5"/>`, d.String(), fill, stroke)
 }
 
 // series draws one series.
-func (c *chart) series(i int, s Series) error {
-	e := c.points(i, s)
-	if len(e.XYs) == 0 {
-		return nil
-	}
-	dots, err := plotter.NewScatter(e.XYs)
-	if err != nil {
-		return err
-	}
-	dots.Color, dots.Shape, dots.Radius = palette(i), glyph(i), vg.Points(3)
-	legend := []plot.Thumbnailer{dots}
+func (c *chart) series(i int, points []Point) {
+	r, all := 3.5, points
 	switch c.of.Style {
 	case Lines:
-		line, err := plotter.NewLine(e.XYs)
-		if err != nil {
-			return err
+		c.line(i, points)
+		every := int(12*float64(len(all))/(c.right-c.left)) + 1 // markers that touch each other hide the line
+		points = nil
+		for j := 0; j < len(all); j += every {
+			points = append(points, all[j])
 		}
-		line.Color, line.Width = palette(i), vg.Points(1.5)
-		if err := c.band(i, e); err != nil {
-			return err
-		}
-		c.Add(line)
-		legend = append(legend, line)
 	case Bars:
-		if err := c.bars(i, e); err != nil {
-			return err
+		half := 0.42 * c.step() * (c.x.at(1) - c.x.at(0))
+		for _, pt := range points {
+			c.bar(i, pt.X-half, pt.X+half, c.y.at(0), pt.Y)
 		}
+		r = min(r, max(half, 1))
 	}
-	c.Add(dots)
-	if s.Name != "" {
-		c.Legend.Add(c.names[s.Name], legend...)
-		c.legend = true
+	if c.of.Style != Lines || len(all) == 1 { // else a band shows them
+		c.intervals(i, points)
 	}
-	if c.of.Style == Lines && len(e.XYs) > 1 {
-		return nil // the band shows the intervals
-	}
-	return c.intervals(i, e)
+	c.markers(i, points, r)
+}
+
+func (c *chart) bar(i int, x, x2, y, y2 float64) {
+	fmt.Fprintf(c, `<path d="M%.1f %.1fH%.1fV%.1fH%.1fZ" fill="%s" fill-opacity="0.4"/>`, x, y, x2, y2, x, palette(i))
+}
+
+func (c *chart) line(i int, points []Point) {
+	fmt.Fprintf(c, `<path d="M%s" fill="none" stroke="%s" stroke-width="1.5" stroke-linejoin="round"/>`, through(points, func(pt Point) float64 { return pt.Y }), palette(i))
 }
 
 // band fills the space between the ends of the intervals along a line.
-func (c *chart) band(i int, e errorPoints) error {
-	var upper, lower plotter.XYs
-	wide := false
-	for j, pt := range e.XYs {
-		low, high := e.YErrors[j].Low, e.YErrors[j].High
-		upper = append(upper, plotter.XY{X: pt.X, Y: pt.Y + high})
-		lower = append(lower, plotter.XY{X: pt.X, Y: pt.Y - low})
-		wide = wide || low > 0 || high > 0
+func (c *chart) band(i int, points []Point) {
+	if !slices.ContainsFunc(points, func(pt Point) bool { return pt.Low != pt.High }) {
+		return
 	}
-	if !wide || len(e.XYs) < 2 {
-		return nil
-	}
-	for j := range lower {
-		upper = append(upper, lower[len(lower)-1-j])
-	}
-	return c.area(upper, pale(i, 0x2e))
+	back := slices.Clone(points)
+	slices.Reverse(back)
+	upper, lower := through(points, func(pt Point) float64 { return pt.High }), through(back, func(pt Point) float64 { return pt.Low })
+	fmt.Fprintf(c, `<path d="M%sL%sZ" fill="%s" fill-opacity="0.18"/>`, upper, lower, palette(i))
 }
 
-func (c *chart) bars(i int, e errorPoints) error {
-	half := c.step() * 0.42
-	for _, pt := range e.XYs {
-		corners := plotter.XYs{{X: pt.X - half}, {X: pt.X + half}, {X: pt.X + half, Y: pt.Y}, {X: pt.X - half, Y: pt.Y}}
-		if foot := c.of.Y; bounded(foot) {
-			corners[0].Y = min(max(0, foot.Min), foot.Max)
-			corners[1].Y = corners[0].Y
+// through is a path through points at a height of each.
+func through(points []Point, y func(Point) float64) string {
+	var all []string
+	for _, pt := range points {
+		all = append(all, fmt.Sprintf("%.1f %.1f", pt.X, y(pt)))
+	}
+	return strings.Join(all, "L")
+}
+
+// intervals draws those of bars and dots.
+func (c *chart) intervals(i int, points []Point) {
+	var d strings.Builder
+	for _, pt := range points {
+		if pt.Low != pt.High {
+			fmt.Fprintf(&d, "M%.1f %.1fV%.1fm-3 0h6M%.1f %.1fh6", pt.X, pt.Low, pt.High, pt.X-3, pt.Low)
 		}
-		if err := c.area(corners, pale(i, 0x66)); err != nil {
-			return err
+		if pt.XLow != pt.XHigh {
+			fmt.Fprintf(&d, "M%.1f %.1fH%.1fm0-3v6M%.1f %.1fv6", pt.XLow, pt.Y, pt.XHigh, pt.XLow, pt.Y-3)
 		}
 	}
-	return nil
+	if d.Len() > 0 {
+		fmt.Fprintf(c, `<path d="%s" fill="none" stroke="%s"/>`, d.String(), palette(i))
+	}
 }
 
-func (c *chart) area(corners plotter.XYs, fill color.Color) error {
-	area, err := plotter.NewPolygon(corners)
-	if err != nil {
-		return err
+// labels writes those of dots that cover nothing; all of them are in the text form. Of very
+// many none could be read.
+func (c *chart) labels() {
+	const most, away, height = 300, 5, 12
+	type box struct{ x, y, x2, y2 float64 }
+	points := slices.Concat(c.drawn...)
+	var taken []box
+	for _, pt := range points {
+		taken = append(taken, box{pt.X - away, pt.Y - away, pt.X + away, pt.Y + away}, box{pt.XLow, pt.Y - 3, pt.XHigh, pt.Y + 3}, box{pt.X - 3, pt.High, pt.X + 3, pt.Low})
 	}
-	area.Color, area.LineStyle.Width = fill, 0
-	c.Add(area)
-	return nil
+	for _, pt := range points[:min(len(points), most)] {
+		width := wide(pt.Label)
+		for _, corner := range [][2]float64{{1, -1}, {1, 1}, {-1, -1}, {-1, 1}} {
+			x, y, anchor := pt.X+corner[0]*away, pt.Y+corner[1]*away, "start"
+			if corner[0] < 0 {
+				anchor = "end"
+			}
+			b := box{min(x, x+corner[0]*width), min(y, y+corner[1]*height), max(x, x+corner[0]*width), max(y, y+corner[1]*height)}
+			covers := func(o box) bool { return b.x < o.x2 && o.x < b.x2 && b.y < o.y2 && o.y < b.y2 }
+			if b.x >= c.left && b.x2 <= c.right && b.y >= c.top-inset && b.y2 <= c.bottom && !slices.ContainsFunc(taken, covers) {
+				c.write(x, b.y2-2, c.right, anchor, "", pt.Label)
+				taken = append(taken, b)
+				break
+			}
+		}
+	}
 }
 
-// intervals draws those of bars and dots, and the labels of dots.
-func (c *chart) intervals(i int, e errorPoints) error {
-	vertical, err := plotter.NewYErrorBars(e)
-	if err != nil {
-		return err
+// legend explains the series, as many as there is room for.
+func (c *chart) legend() {
+	x, y := c.right+14, c.top+inset
+	for i, s := range c.of.Series {
+		if len(c.drawn[i]) == 0 || s.Name == "" {
+			continue
+		}
+		if y > float64(c.of.Height)-2*textRow {
+			c.write(x, y+4, textRow, "start", "", "…")
+			return
+		}
+		switch c.of.Style {
+		case Lines:
+			c.line(i, []Point{{X: x, Y: y}, {X: x + 22, Y: y}})
+		case Bars:
+			c.bar(i, x+4, x+18, y+7, y)
+		}
+		c.markers(i, []Point{{X: x + 11, Y: y}}, 3.5)
+		name, room := c.names[s.Name], max(int((float64(c.of.Width)-x-28)/letterWidth), 1)
+		if Width(name) > room {
+			name = middle(Line(s.Name, longestName), room)
+		}
+		c.write(x+28, y+4, c.right, "start", "", name)
+		y += textRow
 	}
-	vertical.Color, vertical.Width = palette(i), vg.Points(1)
-	c.Add(vertical)
-	if c.of.Style != Dots {
-		return nil
-	}
-	horizontal, err := plotter.NewXErrorBars(e)
-	if err != nil {
-		return err
-	}
-	horizontal.Color, horizontal.Width = palette(i), vg.Points(1)
-	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: e.XYs, Labels: e.labels})
-	if err != nil {
-		return err
-	}
-	labels.Offset = vg.Point{X: vg.Points(5), Y: vg.Points(5)}
-	for j := range labels.TextStyle {
-		labels.TextStyle[j].Font.Variant, labels.TextStyle[j].Font.Size = "Sans", vg.Points(9)
-	}
-	c.Add(horizontal, labels)
-	return nil
 }

@@ -1,179 +1,323 @@
 package display
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
-	"image/color"
 	"math"
-	"regexp"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"slices"
+	"strconv"
+	"strings"
 )
 
-// picture draws the plot as an image of a type. The same plot always gives the
-// same bytes. Its library panics at numbers that it cannot draw; those that are
-// known are left out before, and of any other the error tells.
-func (p Plot) picture(mime string) (raw []byte, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			raw, err = nil, fmt.Errorf("draw plot: %v", v)
-		}
-	}()
-	c := chart{Plot: plot.New(), of: p, places: p.places(), names: shortNames(p.names(), 24)}
-	c.words()
-	c.Add(plotter.NewGrid())
-	for i, s := range p.Series {
-		if err := c.series(i, s); err != nil {
-			return nil, fmt.Errorf("draw plot: %w", err)
-		}
-	}
-	c.axes()
-	raw, err = c.render(mime)
-	if err == nil && mime == SVG {
-		raw = c.inlined(raw)
-	}
-	return raw, err
-}
-
-// chart is a plot that is being drawn.
-type chart struct {
-	*plot.Plot
-	of     Plot
-	places map[string]int    // labels of bars, numbered
-	legend bool              // there are names to explain
-	names  map[string]string // of series and points, cut
-}
-
-// names are those of the series and of the points that have labels beside them.
-func (p Plot) names() (names []string) {
-	for _, s := range p.Series {
-		names = append(names, s.Name)
-		for _, pt := range s.Points[:min(len(s.Points), maxPoints)] {
-			names = append(names, pt.Label)
-		}
-	}
-	return names
-}
-
-// places numbers the labels of bars.
-func (p Plot) places() map[string]int {
-	places := map[string]int{}
-	for _, s := range p.Series {
-		for _, pt := range s.Points {
-			if _, ok := places[pt.Label]; !ok {
-				places[pt.Label] = len(places)
-			}
-		}
-	}
-	return places
-}
-
-// words sets titles and labels.
-func (c *chart) words() {
-	p := c.of
-	c.Title.Text, c.X.Label.Text, c.Y.Label.Text = Line(p.Title, 90), Line(p.X.Label, 60), Line(p.Y.Label, 60)
-	c.Title.Padding = vg.Points(8)
-	c.Title.TextStyle.Font.Size = vg.Points(12)
-	c.X.Label.Padding, c.Y.Label.Padding = vg.Points(4), vg.Points(4)
-	c.Legend.Top, c.Legend.Left, c.Legend.Padding = true, true, vg.Points(3)
-	c.Legend.TextStyle.Font.Size = vg.Points(10)
-	for _, f := range []*font.Font{
-		&c.Title.TextStyle.Font, &c.X.Label.TextStyle.Font, &c.Y.Label.TextStyle.Font,
-		&c.X.Tick.Label.Font, &c.Y.Tick.Label.Font, &c.Legend.TextStyle.Font,
-	} {
-		f.Variant = "Sans"
-	}
-}
-
-// render draws the chart, and beside it the legend, which so covers no point.
-func (c *chart) render(mime string) ([]byte, error) {
-	const pixel, edge = vg.Inch / 96, 8 // edge in points
-	width, height := side(c.of.Width, 640)*pixel, side(c.of.Height, 400)*pixel
-	canvas, err := draw.NewFormattedCanvas(width, height, map[string]string{SVG: "svg", PNG: "png"}[mime])
-	if err != nil {
-		return nil, err
-	}
-	all := draw.New(canvas)
-	if c.BackgroundColor = nil; mime == PNG {
-		all.SetColor(color.White)
-		all.Fill(all.Path())
-	}
-	inner := draw.Crop(all, edge, -edge, edge, -edge)
-	if c.legend {
-		legend, size := c.Legend, c.Legend.Rectangle(inner).Size()
-		c.Legend = plot.NewLegend()
-		legend.Draw(draw.Crop(inner, inner.Max.X-inner.Min.X-size.X, 0, 0, -2*edge))
-		inner = draw.Crop(inner, 0, -size.X-edge, 0, 0)
-	}
-	c.Draw(inner)
-	var b bytes.Buffer
-	_, err = canvas.WriteTo(&b)
-	return b.Bytes(), err
-}
-
-func side(n, other int) vg.Length {
-	if n <= 0 {
-		n = other
-	}
-	return vg.Length(min(max(n, 120), maxSide))
-}
-
-var (
-	prolog = regexp.MustCompile(`(?s)^.*?<svg `)
-	styles = regexp.MustCompile(`style="([^"]*)"`)
-	rule   = regexp.MustCompile(`([a-z-]+):([^;]+);?`)
+// Measures of a plot, in pixels.
+const (
+	letterWidth              = 6.7        // of a character, about, in whatever font there is
+	textRow                  = 18         // of a line of text beside the axes
+	edge                     = 10         // around all
+	inset                    = 7          // from the end of an axis to that of its numbers, so that no marker is cut
+	slantedLeft, slantedDown = 0.77, 0.64 // how far a slanted text goes, for each of its own pixels
 )
 
 // onPaper ends the first tag of a drawing that stands alone: black on white. In a page it has
 // the page's colours, which may be light on dark.
 const onPaper = ` color="black"><rect class="paper" width="100%" height="100%" fill="white"/>`
 
-// inlined makes a drawing fit to stand in a page: without the head of a file,
-// with a name, and with attributes for styles, which strict pages refuse. Text
-// cannot be taken for a style: quotes in it are escaped.
-func (c *chart) inlined(svg []byte) []byte {
-	head := `<svg role="img" aria-label="` + text(Line(c.of.Title, 200)) + `" fill="currentColor" `
-	svg = append([]byte(head), bytes.Replace(prolog.ReplaceAll(svg, nil), []byte(">"), []byte(onPaper), 1)...)
-	svg = styles.ReplaceAllFunc(svg, func(style []byte) []byte {
-		return rule.ReplaceAll(styles.FindSubmatch(style)[1], []byte(`$1="$2" `))
-	})
-	svg = bytes.ReplaceAll(svg, []byte(`"#000000"`), []byte(`"currentColor"`))
-	const family = `font-family="Liberation Sans`
-	return bytes.ReplaceAll(svg, []byte(family+`"`), []byte(family+`, Arial, Helvetica, sans-serif"`))
+// chart is a plot that is being drawn.
+type chart struct {
+	strings.Builder
+	of                       Plot
+	places                   []string          // of bars, from left to right
+	names                    map[string]string // of series, points and places, cut
+	drawn                    [][]Point         // of each series, in pixels; where there is no interval, its ends are the value
+	x, y                     scale
+	left, right, top, bottom float64 // of the axes
+	slanted                  bool    // the names of places, which else had no room
 }
 
-func (c *chart) axes() {
-	c.axis(&c.X, c.of.X, c.of.Style != Bars)
-	c.axis(&c.Y, c.of.Y, c.of.Style != Bars)
-	if c.of.Style != Bars {
-		return
+// svg draws the plot. The same plot always gives the same bytes.
+func (p Plot) svg() []byte {
+	c := p.chart()
+	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" class="noema-chart" role="img" aria-label="%s" width="%d" height="%d" viewBox="0 0 %[2]d %[3]d" font-family="sans-serif" font-size="11" fill="currentColor"%s`,
+		text(cmp.Or(Line(p.Title, 200), "plot")), c.of.Width, c.of.Height, onPaper)
+	c.frame()
+	for i, points := range c.drawn {
+		if p.Style == Lines && len(points) > 1 { // below all lines
+			c.band(i, points)
+		}
 	}
-	ticks := make([]plot.Tick, len(c.places))
-	for label, i := range c.places {
-		ticks[i] = plot.Tick{Value: float64(i), Label: Line(label, 16)}
+	for i, points := range c.drawn {
+		if len(points) > 0 {
+			c.series(i, points)
+		}
 	}
-	c.X.Tick.Marker = plot.ConstantTicks(ticks)
-	c.X.Min, c.X.Max = -0.6, max(float64(len(c.places))-0.4, 0.6)
+	if p.Style == Dots {
+		c.labels()
+	}
+	c.legend()
+	c.WriteString("</svg>\n")
+	return []byte(c.String())
 }
 
-func (c *chart) axis(axis *plot.Axis, want Axis, mayLog bool) {
-	if bounded(want) {
-		axis.Min, axis.Max = want.Min, want.Max
+func side(n, other int) int {
+	if n <= 0 {
+		n = other
 	}
-	if !want.Log || !mayLog || axis.Min <= 0 || axis.Min > axis.Max {
-		return
+	return min(max(n, 120), maxSide)
+}
+
+// chart finds a place for all that is to be drawn.
+func (p Plot) chart() *chart {
+	p.Width, p.Height = side(p.Width, 640), side(p.Height, 400)
+	if p.Style == Bars {
+		p.X, p.Y.Log = Axis{Label: p.X.Label}, false
 	}
-	if axis.Min == axis.Max {
-		axis.Min, axis.Max = axis.Min/2, axis.Max*2
+	c := &chart{of: p}
+	var names []string
+	at := map[string]int{}
+	for _, s := range p.Series {
+		names = append(names, s.Name)
+		for _, pt := range s.Points[:min(len(s.Points), maxPoints)] {
+			if _, ok := at[pt.Label]; !ok {
+				at[pt.Label], names, c.places = len(at), append(names, pt.Label), append(c.places, pt.Label)
+			}
+		}
 	}
-	axis.Scale = plot.LogScale{}
-	if axis.Max/axis.Min > 20 { // else its labels at powers of ten would be too few
-		axis.Tick.Marker = plot.LogTicks{Prec: 6}
+	c.names = shortNames(names, 24)
+	var xs, ys []float64
+	for i, s := range p.Series {
+		c.drawn = append(c.drawn, c.points(i, s, at))
+		for _, pt := range c.drawn[i] {
+			xs, ys = append(xs, pt.XLow, pt.XHigh), append(ys, pt.Low, pt.High)
+		}
 	}
+	if p.Style == Bars {
+		xs, ys = []float64{-0.6, max(float64(len(c.places))-0.4, 0.6)}, append(ys, 0)
+	}
+	c.x, c.y = scaleOf(p.X, xs), scaleOf(p.Y, ys)
+	c.layout()
+	for _, points := range c.drawn {
+		for i, pt := range points {
+			points[i] = Point{c.x.at(pt.X), c.y.at(pt.Y), c.x.at(pt.XLow), c.x.at(pt.XHigh), c.y.at(pt.Low), c.y.at(pt.High), c.names[pt.Label]}
+		}
+	}
+	return c
+}
+
+// points gives the points of a series that have a place, those of bars side by side.
+func (c *chart) points(i int, s Series, at map[string]int) (all []Point) {
+	for _, pt := range s.Points[:min(len(s.Points), maxPoints)] {
+		if c.of.Style == Bars {
+			pt.X, pt.XLow, pt.XHigh = float64(at[pt.Label])+(float64(i)-float64(len(c.of.Series)-1)/2)*c.step(), 0, 0
+		}
+		if drawable(pt.X, c.of.X) && drawable(pt.Y, c.of.Y) {
+			pt.XLow, pt.XHigh = reach(pt.X, pt.XLow, pt.XHigh, c.of.X)
+			pt.Low, pt.High = reach(pt.Y, pt.Low, pt.High, c.of.Y)
+			all = append(all, pt)
+		}
+	}
+	return all
+}
+
+// step is the distance between bars at one place.
+func (c *chart) step() float64 { return 0.8 / float64(max(len(c.of.Series), 1)) }
+
+// wide is about the width of a text.
+func wide(s string) float64 { return letterWidth * float64(Width(s)) }
+
+// layout shares the room between the axes and what stands beside them. The legend covers no
+// point; no text takes so much that the axes would have nothing.
+func (c *chart) layout() {
+	p, width, height, places, legend, numbers := c.of, float64(c.of.Width), float64(c.of.Height), 0.0, 0.0, 0.0
+	beside := func(s string) float64 { return textRow * min(wide(s), 1) }
+	for i, s := range p.Series {
+		if len(c.drawn[i]) > 0 && s.Name != "" {
+			legend = max(legend, 46+wide(c.names[s.Name]))
+		}
+	}
+	c.right, c.top, c.bottom = width-edge-min(legend, 0.4*(width-60)), edge+beside(p.Title), height-edge-textRow-beside(p.X.Label)
+	for _, name := range c.places {
+		places = max(places, wide(c.names[name]))
+	}
+	if c.slanted = p.Style == Bars && places+letterWidth > (c.right-70)/float64(len(c.places)+1); c.slanted {
+		c.bottom -= min(places*slantedDown-edge, height/4)
+	}
+	if c.y.from, c.y.to = c.bottom-inset, c.top+inset; p.Style == Bars && c.y.low >= 0 {
+		c.y.from = c.bottom
+	}
+	c.y.mark(func(string) float64 { return 36 })
+	for _, t := range c.y.ticks {
+		numbers = max(numbers, wide(t.label))
+	}
+	c.left = edge + beside(p.Y.Label) + min(numbers+6, width/4)
+	c.x.from, c.x.to = c.left+inset, c.right-inset
+	if p.Style != Bars {
+		c.x.mark(func(s string) float64 { return wide(s) + 16 })
+	}
+}
+
+// write writes a text of at most some pixels; more are further attributes.
+func (c *chart) write(x, y, room float64, anchor, more, s string) {
+	if s = clip(Line(s, longestName), max(int(room/letterWidth), 1)); s != "" {
+		fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="%s"%s>%s</text>`, x, y, anchor, more, text(s))
+	}
+}
+
+// frame draws axes, grid and their texts.
+func (c *chart) frame() {
+	line := func(x1, y1, x2, y2, opacity float64) {
+		fmt.Fprintf(c, `<path d="M%.1f %.1fL%.1f %.1f" stroke="currentColor" stroke-opacity="%g" shape-rendering="crispEdges"/>`, x1, y1, x2, y2, opacity)
+	}
+	for _, t := range c.y.ticks {
+		line(c.left, t.at, c.right, t.at, 0.13)
+		c.write(c.left-6, t.at+4, c.left-6, "end", "", t.label)
+	}
+	for _, t := range c.x.ticks {
+		line(t.at, c.top, t.at, c.bottom, 0.13)
+		c.write(t.at, c.bottom+15, c.right, "middle", "", t.label)
+	}
+	line(c.left, c.top, c.left, c.bottom, 0.5)
+	line(c.left, c.bottom, c.right, c.bottom, 0.5)
+	if c.of.Style == Bars {
+		c.placeNames()
+	}
+	middle, turned := (c.top+c.bottom)/2, ` transform="rotate(-90 %.1f %.1f)"`
+	c.write(c.left, edge+8, 0.9*(float64(c.of.Width)-c.left-edge), "start", ` class="t1" font-weight="600"`, c.of.Title)
+	c.write((c.left+c.right)/2, float64(c.of.Height)-edge, c.right-c.left, "middle", "", c.of.X.Label)
+	c.write(edge+8, middle, c.bottom-c.top, "middle", fmt.Sprintf(turned, edge+8.0, middle), c.of.Y.Label)
+}
+
+// placeNames writes the names of bars' places; slanted ones as many as can be read.
+func (c *chart) placeNames() {
+	step, y := c.x.at(1)-c.x.at(0), c.bottom+14
+	for i, name := range c.places {
+		switch x := c.x.at(float64(i)); {
+		case !c.slanted:
+			c.write(x, y, step, "middle", "", c.names[name])
+		case i%int(math.Ceil(15/max(step, 0.01))) == 0:
+			turned := fmt.Sprintf(` transform="rotate(-40 %.1f %.1f)"`, x+4, y)
+			c.write(x+4, y, min(x/slantedLeft, float64(c.of.Height)/4/slantedDown), "end", turned, c.names[name])
+		}
+	}
+}
+
+// scale is an axis as it is drawn, in pixels. On a logarithmic one low and high are logarithms.
+type scale struct {
+	low, high, from, to float64
+	log                 bool
+	ticks               []tick
+}
+
+// tick is a number at its place beside an axis.
+type tick struct {
+	at    float64
+	label string
+}
+
+// scaleOf is an axis as long as it says, or else as the values need.
+func scaleOf(a Axis, values []float64) scale {
+	if len(values) == 0 {
+		values = []float64{1, 10}
+	}
+	s := scale{low: slices.Min(values), high: slices.Max(values), log: a.Log}
+	if bounded(a) && (!a.Log || a.Min > 0) {
+		s.low, s.high = a.Min, a.Max
+	}
+	if a.Log {
+		s.low, s.high = math.Log10(s.low), math.Log10(s.high)
+	}
+	size := max(math.Abs(s.low), math.Abs(s.high))
+	if s.high-s.low <= max(1e-9*size, 1e-300) { // numbers that cannot be told apart have a part of the axis
+		around := size / 10
+		if a.Log || around < 1e-290 {
+			around = 0.3
+		}
+		s.low, s.high = s.low-around, s.high+around
+	}
+	return s
+}
+
+// at is the place of a number.
+func (s *scale) at(v float64) float64 {
+	if s.log {
+		v = math.Log10(v)
+	}
+	return s.from + (s.to-s.from)*min(max((v-s.low)/(s.high-s.low), 0), 1)
+}
+
+// mark puts as many round numbers beside an axis as have room.
+func (s *scale) mark(room func(label string) float64) {
+	low, high := s.low, s.high
+	tens := s.log && high-low >= 1
+	if s.log && !tens {
+		low, high = math.Pow(10, low), math.Pow(10, high)
+	}
+	for step := Round125((high - low) / 10); ; step = Round125(1.01 * step) {
+		s.ticks = nil
+		fits := true
+		for _, v := range multiples(low, high, step, tens) {
+			t := tick{s.at(v), numeral(v, step)}
+			if tens {
+				t.label = numeral(v, v)
+			}
+			if n := len(s.ticks); n > 0 {
+				fits = fits && math.Abs(t.at-s.ticks[n-1].at) >= (room(t.label)+room(s.ticks[n-1].label))/2
+			}
+			s.ticks = append(s.ticks, t)
+		}
+		if fits {
+			return
+		}
+	}
+}
+
+// multiples are those of a step from low to high, of which there are about ten. Of tens they
+// are the exponents: a small step there is one to 2, 5 and 10 times a number.
+func multiples(low, high, step float64, tens bool) (values []float64) {
+	factors := []float64{1}
+	if tens && step < 0.5 {
+		factors = []float64{1, 2, 5}
+	}
+	if tens {
+		step = max(step, 1)
+	}
+	first := math.Floor(low / step)
+	for i := 0.0; i <= 12 && step > 0; i++ {
+		for _, f := range factors {
+			v := (first+i)*step + math.Log10(f)
+			switch {
+			case v < low-1e-9*step || v > high+1e-9*step:
+			case tens:
+				values = append(values, f*math.Pow(10, (first+i)*step))
+			default:
+				values = append(values, v+0) // + 0 makes -0 into 0
+			}
+		}
+	}
+	return values
+}
+
+// Round125 is the least number of 1, 2, 5 and their tens that is not below x.
+func Round125(x float64) float64 {
+	ten := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, f := range []float64{1, 2, 5} {
+		if f*ten >= x*(1-1e-9) {
+			return f * ten
+		}
+	}
+	return 10 * ten
+}
+
+// numeral writes a number as exactly as the step to the next one asks for.
+func numeral(v, step float64) string {
+	if step >= 1e-4*(1-1e-9) && step < 1e6 {
+		decimals := int(math.Ceil(-math.Log10(step) - 1e-9))
+		if decimals <= 0 {
+			return Count(int(math.Round(v)))
+		}
+		return strconv.FormatFloat(v, 'f', decimals, 64)
+	}
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', 11, 64), 64) // 0.30000000000000004 is 0.3
+	return strings.NewReplacer("e+00", "", "e+0", "e", "e+", "e", "e-0", "e-").Replace(strconv.FormatFloat(v, 'e', -1, 64))
 }
 
 // bounded reports whether an axis says how long it is.
@@ -183,56 +327,22 @@ func bounded(a Axis) bool { return finite(a.Min) && finite(a.Max) && a.Min < a.M
 // are numbers.
 func finite(x float64) bool { return math.Abs(x) < 1e300 }
 
-// errorPoints are points with their intervals, for the plotters.
-type errorPoints struct {
-	plotter.XYs
-	plotter.XErrors
-	plotter.YErrors
-	labels []string
-}
-
-// points gives the points of a series that can be drawn, those of bars side by
-// side.
-func (c *chart) points(i int, s Series) errorPoints {
-	var e errorPoints
-	x, y := c.of.X, c.of.Y
-	if c.of.Style == Bars {
-		x, y.Log = Axis{}, false
-	}
-	for _, pt := range s.Points[:min(len(s.Points), maxPoints)] {
-		if c.of.Style == Bars {
-			pt.X, pt.XLow, pt.XHigh = float64(c.places[pt.Label])+(float64(i)-float64(len(c.of.Series)-1)/2)*c.step(), 0, 0
-		}
-		if !drawable(pt.X, x) || !drawable(pt.Y, y) {
-			continue
-		}
-		e.XYs = append(e.XYs, plotter.XY{X: pt.X, Y: pt.Y})
-		e.XErrors = append(e.XErrors, struct{ Low, High float64 }(reach(pt.X, pt.XLow, pt.XHigh, x)))
-		e.YErrors = append(e.YErrors, struct{ Low, High float64 }(reach(pt.Y, pt.Low, pt.High, y)))
-		e.labels = append(e.labels, c.names[pt.Label])
-	}
-	return e
-}
-
-// step is the distance between bars at one place.
-func (c *chart) step() float64 { return 0.8 / float64(max(len(c.of.Series), 1)) }
-
 // drawable reports whether v has a place on an axis.
 func drawable(v float64, a Axis) bool {
 	return finite(v) && (!a.Log || v > 0) && (!bounded(a) || a.Min <= v && v <= a.Max)
 }
 
-// reach is how far an interval goes to each side of a value, as far as the axis
-// has room for it. To 0, on a logarithmic axis, would be without end.
-func reach(v, low, high float64, a Axis) (r struct{ Low, High float64 }) {
-	if low < high && finite(low) && finite(high) {
-		if bounded(a) {
-			low, high = max(low, a.Min), min(high, a.Max)
-		}
-		if a.Log && low <= 0 {
-			low = v / 10
-		}
-		r.Low, r.High = max(v-low, 0), max(high-v, 0)
+// reach are the ends of an interval around a value, as far as the axis has room for it: to
+// 0, on a logarithmic axis, would be without end.
+func reach(v, low, high float64, a Axis) (from, to float64) {
+	if !(low < high) || !finite(low) || !finite(high) {
+		return v, v
 	}
-	return r
+	if bounded(a) {
+		low, high = max(low, a.Min), min(high, a.Max)
+	}
+	if a.Log && low <= 0 {
+		low = max(v/10, math.SmallestNonzeroFloat64)
+	}
+	return min(low, v), max(high, v)
 }

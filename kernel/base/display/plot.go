@@ -7,8 +7,9 @@ import (
 	"strconv"
 )
 
-// Plot is points of one or more series with their intervals. Its text form is a
-// table of the points, so that nothing is to be seen in the picture alone.
+// Plot is points of one or more series with their intervals, drawn as SVG. Its
+// text form is a table of the points, so that nothing is to be seen in the
+// picture alone.
 type Plot struct {
 	Title  string
 	X, Y   Axis
@@ -61,17 +62,7 @@ const (
 // Display implements [Displayer].
 func (p Plot) Display() Bundle {
 	t := p.table()
-	b := Bundle{}
-	for _, mime := range []string{SVG, PNG} {
-		raw, err := p.picture(mime)
-		if err != nil {
-			t.Notes = append(t.Notes, fmt.Sprintf("no picture: %v", err))
-			break
-		}
-		b[mime] = raw
-	}
-	b[PlainText] = []byte(t.Text())
-	return b
+	return Bundle{SVG: p.svg(), PlainText: []byte(t.Text())}
 }
 
 // table lists the points.

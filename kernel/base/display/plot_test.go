@@ -3,9 +3,9 @@ package display
 import (
 	"bytes"
 	"fmt"
-	"image/png"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -19,7 +19,7 @@ func TestPlotsAreTheSameTwice(t *testing.T) {
 	for _, style := range []Style{Lines, Dots, Bars} {
 		p.Style = style
 		a, b := p.Display(), p.Display()
-		if !bytes.Equal(a[SVG], b[SVG]) || !bytes.Equal(a[PNG], b[PNG]) || len(a[PNG]) == 0 {
+		if !bytes.Equal(a[SVG], b[SVG]) || len(a[SVG]) == 0 {
 			t.Errorf("style %d: two drawings differ, or there is none", style)
 		}
 		texts := strings.Join(wellFormed(t, a[SVG]), "")
@@ -72,11 +72,7 @@ func TestPlotsOfOddNumbers(t *testing.T) {
 			for _, style := range []Style{Lines, Dots, Bars} {
 				p := Plot{X: axis, Y: axis, Style: style, Series: []Series{{"s", points}}, Width: 200, Height: 150}
 				t.Run(fmt.Sprintf("%s/%d/%d", what, i, style), func(t *testing.T) {
-					raw, err := p.picture(SVG)
-					if err != nil {
-						t.Fatal(err)
-					}
-					wellFormed(t, raw)
+					soundPlot(t, p)
 					if len(p.table().Text()) == 0 {
 						t.Error("no text")
 					}
@@ -92,9 +88,8 @@ func TestPlotsAreBounded(t *testing.T) {
 		p.Series[0].Points = append(p.Series[0].Points, Point{X: float64(i), Y: 1})
 	}
 	b := p.Display()
-	size, err := png.DecodeConfig(bytes.NewReader(b[PNG]))
-	if err != nil || size.Width != maxSide || size.Height != 400 {
-		t.Errorf("the picture is %d × %d, %v", size.Width, size.Height, err)
+	if !bytes.Contains(b[SVG], []byte(`width="4000" height="400"`)) || len(b[SVG]) > 1<<20 {
+		t.Errorf("the picture of %d bytes begins with %.300s", len(b[SVG]), b[SVG])
 	}
 	text := string(b[PlainText])
 	if len(text) > MaxText || !strings.Contains(text, "… 99000 more") || !strings.Contains(text, "the first 5000 of 100000 points") {
@@ -102,9 +97,119 @@ func TestPlotsAreBounded(t *testing.T) {
 	}
 }
 
-func TestPlotWithoutPicture(t *testing.T) {
-	if _, err := (Plot{}).picture("image/unknown"); err == nil || !strings.Contains(err.Error(), "format") {
-		t.Errorf("error is %v", err)
+// soundPlot checks that a plot is drawn, the same twice, with all its numbers inside.
+func soundPlot(t *testing.T, p Plot) {
+	t.Helper()
+	raw, c := p.svg(), p.chart()
+	if !bytes.Equal(raw, p.svg()) {
+		t.Error("two drawings differ")
+	}
+	wellFormed(t, raw)
+	for _, wrong := range []string{"NaN", "Inf", "%!"} {
+		if bytes.Contains(raw, []byte(wrong)) {
+			t.Errorf("there is %s in %s", wrong, raw)
+		}
+	}
+	for _, points := range c.drawn {
+		for _, pt := range points {
+			for _, x := range []float64{pt.X, pt.XLow, pt.XHigh} {
+				if !(c.left <= x && x <= c.right) {
+					t.Fatalf("%v is not from %v to %v", x, c.left, c.right)
+				}
+			}
+			for _, y := range []float64{pt.Y, pt.Low, pt.High} {
+				if !(c.top <= y && y <= c.bottom) {
+					t.Fatalf("%v is not from %v to %v", y, c.top, c.bottom)
+				}
+			}
+		}
+	}
+	if !(0 < c.left && c.left+10 < c.right && int(c.right) < c.of.Width && 0 < c.top && c.top+10 < c.bottom && int(c.bottom) < c.of.Height) {
+		t.Errorf("the axes are from %v to %v and %v to %v", c.left, c.right, c.top, c.bottom)
+	}
+	for _, m := range regexp.MustCompile(`[MHL](-?[0-9.]+)|[V ](-?[0-9.]+)[VHhMmLZ"]`).FindAllSubmatch(raw, -1) {
+		if bytes.HasPrefix(m[1], []byte("-")) || bytes.HasPrefix(m[2], []byte("-")) {
+			t.Errorf("%s is outside", m[0])
+		}
+	}
+}
+
+// TestGeneratedPlots draws what nobody comes up with: every point that has a place on both axes
+// is drawn, within the drawing.
+func TestGeneratedPlots(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 5e-324, -5e-324, 1e299, -1e299, 9e299, math.MaxFloat64, 0, math.Copysign(0, -1), 1, 1 + 1e-15, 1e-300}
+	number := func() float64 {
+		switch r.IntN(4) {
+		case 0:
+			return odd[r.IntN(len(odd))]
+		case 1:
+			return math.Pow(10, r.Float64()*20-10)
+		case 2:
+			return float64(r.IntN(20) - 5)
+		}
+		return r.NormFloat64()
+	}
+	word := func() string {
+		return strings.Repeat([]string{"", "a", "<&>", "漢字", "name of a method ", "\x00\"'"}[r.IntN(6)], r.IntN(5))
+	}
+	axis := func() Axis {
+		return Axis{Label: word(), Min: number(), Max: number(), Log: r.IntN(2) == 0}
+	}
+	for range 1000 {
+		p := Plot{Title: word(), X: axis(), Y: axis(), Style: Style(r.IntN(3)), Width: r.IntN(900), Height: r.IntN(600)}
+		for range r.IntN(9) {
+			s := Series{Name: word()}
+			for range r.IntN(12) {
+				s.Points = append(s.Points, Point{number(), number(), number(), number(), number(), number(), word()})
+			}
+			p.Series = append(p.Series, s)
+		}
+		soundPlot(t, p)
+		drawn := p.chart().drawn
+		if p.Style == Bars {
+			p.X, p.Y.Log = Axis{}, false
+		}
+		for i, s := range p.Series {
+			want := 0
+			for _, pt := range s.Points {
+				if (p.Style == Bars || drawable(pt.X, p.X)) && drawable(pt.Y, p.Y) {
+					want++
+				}
+			}
+			if got := len(drawn[i]); got != want {
+				t.Fatalf("%d of %d points are drawn of %+v", got, want, p)
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("%+v", p)
+		}
+	}
+}
+
+// TestTicks: numbers beside an axis are round, and have room.
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		axis      Axis
+		low, high float64
+		want      string
+	}{
+		{Axis{}, 0, 1, "0.0 0.2 0.4 0.6 0.8 1.0"}, {Axis{}, 0.37, 0.92, "0.4 0.5 0.6 0.7 0.8 0.9"}, {Axis{}, -3, 12000, "0 2,000 4,000 6,000 8,000 10,000 12,000"},
+		{Axis{}, 1_700_000_000, 1_700_000_100, "1,700,000,000 1,700,000,020 1,700,000,040 1,700,000,060 1,700,000,080 1,700,000,100"},
+		{Axis{}, 0, 4e8, "0 1e8 2e8 3e8 4e8"}, {Axis{}, -2e-7, 2e-7, "-2e-7 -1e-7 0 1e-7 2e-7"},
+		{Axis{Log: true}, 0.001, 100, "0.001 0.01 0.1 1 10 100"}, {Axis{Log: true}, 700, 20000, "1,000 2,000 5,000 10,000 20,000"}, {Axis{Log: true}, 20, 90, "20 40 60 80"},
+		{Axis{Log: true}, 1e-200, 1e200, "1e-200 1e-100 1 1e100 1e200"}, {Axis{Min: 1, Max: 5}, 2, 3, "1 2 3 4 5"},
+	} {
+		s := scaleOf(c.axis, []float64{c.low, c.high})
+		s.to = 300
+		s.mark(func(string) float64 { return 40 })
+		var got []string
+		for _, tick := range s.ticks {
+			got = append(got, tick.label)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%v to %v: %q", c.low, c.high, got)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"noema/kernel/base/display"
 	"noema/kernel/base/score"
 )
 
@@ -38,7 +39,7 @@ func unit(values []score.Metric) axis {
 // around is an axis that holds 0 and all of values, with round ends.
 func around(values []score.Metric) axis {
 	a := reaching(values, -0.05, 0.05)
-	step := round125((a.high - a.low) / 8)
+	step := display.Round125((a.high - a.low) / 8)
 	return axis{low: step * math.Floor(a.low/step), high: step * math.Ceil(a.high/step)}
 }
 
@@ -48,18 +49,7 @@ func decades(values []float64) axis {
 	for _, v := range values {
 		low, high = min(low, v), max(high, v)
 	}
-	return axis{low: 1 / round125(1.3/low), high: round125(1.3 * high), log: true}
-}
-
-// round125 is the least number of 1, 2, 5 and their tens that is not below x.
-func round125(x float64) float64 {
-	ten := math.Pow(10, math.Floor(math.Log10(x)))
-	for _, f := range []float64{1, 2, 5} {
-		if f*ten >= x*(1-1e-9) {
-			return f * ten
-		}
-	}
-	return 10 * ten
+	return axis{low: 1 / display.Round125(1.3/low), high: display.Round125(1.3 * high), log: true}
 }
 
 // at is the place of x in percent.
@@ -86,12 +76,12 @@ func (a axis) span(m score.Metric) *span {
 // logarithmic one.
 func (a axis) ticks(n int) (ticks []tick) {
 	if a.log {
-		for x := a.low; x <= a.high*1.001; x = round125(x * 1.01) {
+		for x := a.low; x <= a.high*1.001; x = display.Round125(x * 1.01) {
 			ticks = append(ticks, tick{a.at(x), fmt.Sprintf("%.4g", x)})
 		}
 		return ticks
 	}
-	step := round125((a.high - a.low) / float64(n) / 1.001)
+	step := display.Round125((a.high - a.low) / float64(n) / 1.001)
 	if step > (a.high-a.low)/float64(n)*1.3 {
 		step = (a.high - a.low) / float64(n)
 	}

@@ -123,9 +123,9 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			display.Count, (*display.Displayer)(nil), (*wrap_noema_kernel_base_display_Displayer)(nil), display.Draw,
 			(*display.Graph)(nil), display.HTMLText, display.JSONValue, display.LaTeXText, display.Line,
 			display.MarkdownText, display.Of, display.PNGImage, (*display.Plot)(nil), (*display.Point)(nil),
-			(*display.Screen)(nil), (*wrap_noema_kernel_base_display_Screen)(nil), (*display.Series)(nil),
-			display.SideBySide, display.Stack, (*display.Style)(nil), (*display.Table)(nil), display.Text,
-			display.Visible, display.Width, display.Wrap,
+			display.Round125, (*display.Screen)(nil), (*wrap_noema_kernel_base_display_Screen)(nil),
+			(*display.Series)(nil), display.SideBySide, display.Stack, (*display.Style)(nil), (*display.Table)(nil),
+			display.Text, display.Visible, display.Width, display.Wrap,
 		),
 		"noema/kernel/base/score/score": named(
 			score.CR2, score.Chance, score.Choose, score.Columns, (*score.Contrast)(nil), score.Corpus,
