@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"noema/kernel/base/files"
 	"noema/plugins/internal/isolate"
@@ -42,7 +41,7 @@ func (s Source) Versions(ctx context.Context) []string {
 
 // ask returns what a program of the system prints.
 func ask(ctx context.Context, name string, args ...string) string {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, isolate.Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = os.TempDir()

@@ -191,14 +191,20 @@ func regular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// Patience is how long a program of the system may take to tell its version or its parts. It
+// ends one that hangs: on a busy machine a Python takes half a minute to begin.
+const Patience = 3 * time.Minute
+
 // ask runs a Python for what it says of its parts.
 func ask(path string, env []string) (Interpreter, error) {
-	const patience = 20 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "-c", asked)
 	cmd.Env, cmd.Dir = env, "/"
 	raw, err := cmd.Output()
+	if ctx.Err() != nil {
+		err = fmt.Errorf("it gave no answer within %v", Patience)
+	}
 	var told struct {
 		Executable, Prefix string
 		Path               []string
