@@ -70,10 +70,12 @@ func (s *Session) RunFile(ctx context.Context, path string, out Output) error {
 func (s *Session) run(ctx context.Context, j job, out Output) (*Result, error) {
 	select {
 	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
 	case <-ctx.Done():
+	}
+	if ctx.Err() != nil { // which a free turn may hide
 		return nil, fail(kindInterrupted, "interrupted before the cell started", "")
 	}
-	defer func() { <-s.turn }()
 	ws, number, err := s.next()
 	if err != nil {
 		return nil, err
