@@ -19,7 +19,8 @@ func scoreCommand(a *app) *cobra.Command {
 		Long: `Reads predictions, scores them by the task's own targets, and records a run that compare
 takes like any other. PREDICTIONS is a file of rows with an id and an answer (JSON Lines,
 CSV, Parquet), a sample log of lm-eval (samples_*.jsonl), a log of Inspect (.json,
-.eval), or a folder of results of the original ANoT. Scores in the file are not read. Samples are paired by id, or by their question
+.eval), an output of promptfoo (.json, .jsonl), HELM's scenario_state.json, or a folder
+of results of the original ANoT. Scores in the file are not read. Samples are paired by id, or by their question
 where the ids are others; predictions without a partner are left out and
 counted. No call of such a run
 is recorded: it has no root hash, cannot be replayed, and what its calls took is unknown
