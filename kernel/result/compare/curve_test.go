@@ -370,7 +370,7 @@ func (f curveFound) row(w curveWorld, times int) string {
 // 95 % of simulations, and a winner at any budget is false in at most 5 %, beyond the noise.
 func TestCurveBands(t *testing.T) {
 	t.Parallel()
-	times := 20
+	times := 40
 	if testing.Short() {
 		times = 10
 	}

@@ -29,9 +29,12 @@ type Package struct {
 // Read parses the files of a package that this platform builds. What only the Go
 // toolchain can build is an error with its place.
 func (m *Module) Read(fset *token.FileSet, importPath, folder string) (*Package, error) {
-	how := build.Default
-	how.CgoEnabled = true // also where there is no C compiler: import "C" is refused by name
-	found, err := how.ImportDir(folder, 0)
+	found, err := build.Default.ImportDir(folder, 0)
+	if none := (*build.NoGoError)(nil); errors.As(err, &none) { // without a C compiler files with import "C" are left out: they are refused by name
+		how := build.Default
+		how.CgoEnabled = true
+		found, err = how.ImportDir(folder, 0)
+	}
 	if err != nil {
 		return nil, m.buildError(err)
 	}
