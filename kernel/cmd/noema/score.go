@@ -17,14 +17,13 @@ func scoreCommand(a *app) *cobra.Command {
 		Use:   "score PREDICTIONS",
 		Short: "score what another harness predicted, and keep it as a run to compare with",
 		Long: `Reads predictions, scores them by the task's own targets, and records a run that compare
-takes like any other. PREDICTIONS is a file of rows with an id and an answer (JSON Lines,
-CSV, Parquet), a sample log of lm-eval (samples_*.jsonl), a log of Inspect (.json,
-.eval), an output of promptfoo (.json, .jsonl), HELM's scenario_state.json, or a folder
-of results of the original ANoT. Scores in the file are not read. Samples are paired by id, or by their question
-where the ids are others; predictions without a partner are left out and
-counted. No call of such a run
-is recorded: it has no root hash, cannot be replayed, and what its calls took is unknown
-unless the file says so.`,
+takes like any other. PREDICTIONS is a file of rows with an id and an answer (JSON
+Lines, CSV, Parquet), a sample log of lm-eval (samples_*.jsonl), a log of Inspect
+(.json, .eval), an output of promptfoo (.json, .jsonl), HELM's scenario_state.json, or a
+folder of results of the original ANoT. Scores in the file are not read. Samples are
+paired by id, or by their question where the ids are others; predictions without a
+partner are left out and counted. No call of such a run is recorded: it has no root
+hash, cannot be replayed, and what its calls took is unknown unless the file says so.`,
 		Example: `  noema score predictions.jsonl --task questions.csv --method ours
   noema score samples_gsm8k_2026-11-22T18-15-42.jsonl --task gsm8k.jsonl --filter strict-match
   noema score logs/2026-11-22T18-16-07_sums.eval --task sums.jsonl
