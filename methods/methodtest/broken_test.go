@@ -121,9 +121,11 @@ func brokenCalls() []broken {
 }
 
 func brokenDeterminism() []broken {
-	// race answers with whichever of its calls comes back first.
+	// race answers with whichever of its calls comes back first. There are so many that
+	// two runs have the same first one by luck alone as good as never, also on a machine
+	// that is so busy that all have waited long enough when it looks again.
 	race := func(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
-		replies := make(chan int, 8)
+		replies := make(chan int, 64)
 		for i := range cap(replies) {
 			go func() {
 				ask(ctx, p, h, fmt.Sprintf("c%d", i), "?")
@@ -134,7 +136,9 @@ func brokenDeterminism() []broken {
 		for range cap(replies) - 1 {
 			<-replies
 		}
-		return methods.RankingAnswer([]int{first%p.Answer.N + 1}), nil
+		a := methods.RankingAnswer([]int{1})
+		a.Evidence = []methods.Evidence{{Text: fmt.Sprintf("call %d came first", first)}}
+		return a, nil
 	}
 	var at atomic.Int32 // how many Solves are on their way
 	crowded := func(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
@@ -326,8 +330,8 @@ func limitsFor(b broken) limits {
 	if strings.Contains(b.want, "return") {
 		l.solve, l.cancel, l.linger = 500*time.Millisecond, 40*time.Millisecond, 150*time.Millisecond
 	}
-	if b.check == "leak" {
-		l.linger = 150 * time.Millisecond
+	if strings.Contains(b.want, "are left") {
+		l.linger = 500 * time.Millisecond
 	}
 	return l
 }
