@@ -6,7 +6,7 @@ default:
 
 # build the noema binary into bin/, without what debuggers alone need
 build:
-    go build -trimpath -ldflags='-s -w' -o bin/noema ./kernel/cmd/noema
+    go build -tags queue -trimpath -ldflags='-s -w' -o bin/noema ./kernel/cmd/noema
 
 # build the Python package, with the command in it, for each platform into dist/
 wheels:

@@ -12,7 +12,6 @@ import (
 	"noema/kernel/model/provider"
 	"noema/kernel/result/record"
 	"noema/kernel/run/cluster"
-	"noema/kernel/run/cluster/embedded"
 	"noema/methods"
 )
 
@@ -58,8 +57,13 @@ func (l *Lab) crewOf(e Experiment) (*cluster.Coordinator, error) {
 	if err := o.Token.Check(); err != nil {
 		return nil, Misused(fmt.Errorf("%s: %w", JoinTokenVariable, err))
 	}
-	if _, _, err := embedded.Address(o.Listen); err != nil && o.URL == "" {
-		return nil, Misused(err)
+	if o.URL == "" {
+		if _, _, err := cluster.ListenAddress(o.Listen); err != nil {
+			return nil, Misused(err)
+		}
+		if o.Server = l.o.Queue; o.Server == nil {
+			return nil, Misused(fmt.Errorf("listen %s: this noema is built without the NATS server that hands out trials: build it with one, by go build -tags queue -o noema ./kernel/cmd/noema, or name one that runs by nats", files.Word(o.Listen)))
+		}
 	}
 	crew, err := cluster.Start(l.o.Context(), o)
 	if err != nil {

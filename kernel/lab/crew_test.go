@@ -1,11 +1,22 @@
 package lab_test
 
 import (
+	"io"
 	"strings"
 	"testing"
 
 	"noema/kernel/lab"
+	"noema/kernel/run/cluster/embedded"
+	"noema/kernel/session/builtin"
 )
+
+// TestWithoutAServerForWorkers: a program that is built without one says how to build it.
+func TestWithoutAServerForWorkers(t *testing.T) {
+	_, err := open(t).Run(lab.Experiment{Task: "cafes", Methods: []string{"direct"}, Listen: "127.0.0.1:0"})
+	if err == nil || !lab.IsMisuse(err) || !strings.Contains(err.Error(), "go build -tags queue -o noema ./kernel/cmd/noema") {
+		t.Error(err)
+	}
+}
 
 // TestWorkersAloneCannotRunAFunction: its trials waited for ever, and with them all others.
 func TestWorkersAloneCannotRunAFunction(t *testing.T) {
@@ -14,7 +25,8 @@ func TestWorkersAloneCannotRunAFunction(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(local int) error {
-		l := open(t)
+		l := lab.Open(lab.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard, Queue: embedded.Start})
+		t.Cleanup(func() { l.Close() })
 		if err := l.AddMethod("shout", shout, lab.Text); err != nil {
 			t.Fatal(err)
 		}

@@ -50,6 +50,10 @@ type Options struct {
 	// each serves one trial at a time. Nil attaches no debugger.
 	Attach func(plugin plugins.Source, pid int)
 
+	// Queue starts the server that hands out trials to workers; nil where the program has
+	// none, as Listen of an experiment then says.
+	Queue cluster.StartServer
+
 	// Rebuilt are digests of plugins whose code was compiled again from the same source:
 	// in a replay, what is at the path of such a plugin stands for it.
 	Rebuilt map[string]bool

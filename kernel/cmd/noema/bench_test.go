@@ -11,7 +11,7 @@ import (
 func BenchmarkWarmRerun(b *testing.B) {
 	b.Setenv("NOEMA_HOME", b.TempDir())
 	compare := func() {
-		if code := run(b.Context(), &signals{}, []string{"compare", "--json"}, io.Discard, io.Discard); code != 0 {
+		if code := run(b.Context(), &signals{}, nil, []string{"compare", "--json"}, io.Discard, io.Discard); code != 0 {
 			b.Fatalf("compare: exit code %d", code)
 		}
 	}

@@ -187,7 +187,7 @@ func (b *builder) compile(ctx context.Context, packages []string) error {
 	if err := os.WriteFile(name, text, 0o600); err != nil {
 		return err
 	}
-	_, err = b.command(ctx, "build", "-overlay", name, "-o", b.binary, "noema/kernel/cmd/noema")
+	_, err = b.command(ctx, "build", "-tags=queue", "-overlay", name, "-o", b.binary, "noema/kernel/cmd/noema")
 	return err
 }
 

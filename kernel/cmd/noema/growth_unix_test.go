@@ -121,7 +121,7 @@ func allocated(t *testing.T, file, content, args string) int64 {
 	var before, after runtime.MemStats
 	var stdout, stderr strings.Builder
 	runtime.ReadMemStats(&before)
-	code := run(t.Context(), &signals{}, strings.Fields(args), &stdout, &stderr)
+	code := run(t.Context(), &signals{}, nil, strings.Fields(args), &stdout, &stderr)
 	runtime.ReadMemStats(&after)
 	said, _ := json.Marshal(stderr.String())
 	t.Logf("%s of %d bytes: code %d, %.160s", file, len(content), code, said)

@@ -170,7 +170,7 @@ func hostileFile(t *testing.T, file string, make maker, args, want string) {
 	defer cancel()
 	var stdout, stderr strings.Builder
 	var code int
-	took := methodtest.CPU(func() { code = run(ctx, &signals{}, strings.Fields(args), &stdout, &stderr) })
+	took := methodtest.CPU(func() { code = run(ctx, &signals{}, nil, strings.Fields(args), &stdout, &stderr) })
 	runtime.ReadMemStats(&after)
 	said := stderr.String()
 	if len(said) > 500 {

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 
 	"noema/kernel/lab"
+	"noema/kernel/run/cluster"
 	"noema/kernel/session/builtin"
 	"noema/kernel/show/report"
 )
@@ -23,7 +24,10 @@ const (
 	exitDiverged = 4 // the replay is not the run, or a notebook shows something else
 )
 
-func main() {
+func main() { noema(queueServer()) }
+
+// noema is the program, with what starts the server for workers; nil where it has none.
+func noema(queue cluster.StartServer) {
 	if builtin.Serve(os.Args[1:]) {
 		return
 	}
@@ -33,16 +37,16 @@ func main() {
 	debug.SetTraceback("crash")
 	guard := &signals{exit: os.Exit, stderr: os.Stderr}
 	ctx, stop := guard.watch(context.Background())
-	code := run(ctx, guard, os.Args[1:], os.Stdout, os.Stderr)
+	code := run(ctx, guard, queue, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
 // run executes one command line and returns its exit code. Output that was lost
 // is an error, whatever else the command came to.
-func run(ctx context.Context, guard *signals, args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, guard *signals, queue cluster.StartServer, args []string, stdout, stderr io.Writer) int {
 	out, lost, printed := outputTo(stdout)
-	a := &app{stdout: out, printed: printed, stderr: stderr, stdin: newLineReader(os.Stdin), signals: guard}
+	a := &app{stdout: out, printed: printed, stderr: stderr, stdin: newLineReader(os.Stdin), signals: guard, queue: queue}
 	code := a.run(ctx, args)
 	a.close()
 	if err := lost(); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"noema/kernel/run/cluster/embedded"
 	"noema/kernel/session/builtin"
 	"noema/methods"
 	"noema/plugins"
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	testscript.Main(m, map[string]func(){
-		"noema":   main,
+		"noema":   func() { noema(embedded.Start) },
 		"shouter": func() { plugins.Serve(shouter{}) },
 		"fragile": func() { plugins.Serve(fragile{}) },
 		"brittle": func() { plugins.Serve(brittle{}) },

@@ -22,11 +22,11 @@ func TestLostOutputIsAnError(t *testing.T) {
 	} {
 		args := strings.Fields(line)
 		var stderr strings.Builder
-		if code := run(t.Context(), &signals{}, args, full{}, &stderr); code != exitError || !strings.Contains(stderr.String(), "no space left") {
+		if code := run(t.Context(), &signals{}, nil, args, full{}, &stderr); code != exitError || !strings.Contains(stderr.String(), "no space left") {
 			t.Errorf("noema %s: exit code %d, want %d: %s", line, code, exitError, stderr.String())
 		}
 	}
-	if code := run(t.Context(), &signals{}, []string{"runs", "list"}, io.Discard, io.Discard); code != 0 {
+	if code := run(t.Context(), &signals{}, nil, []string{"runs", "list"}, io.Discard, io.Discard); code != 0 {
 		t.Errorf("with its output the exit code is %d", code)
 	}
 }

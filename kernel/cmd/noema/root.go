@@ -16,6 +16,7 @@ import (
 
 	"noema/kernel/base/redact"
 	"noema/kernel/lab"
+	"noema/kernel/run/cluster"
 	"noema/kernel/session/builtin"
 	"noema/kernel/show/report"
 	"noema/methods"
@@ -27,8 +28,9 @@ type app struct {
 	printed        func() bool // whether anything was printed on stdout
 	stdin          *lineReader
 	signals        *signals
-	home           string // $NOEMA_HOME
-	pluginPath     string // list of folders, besides home/plugins
+	queue          cluster.StartServer // nil where there is none
+	home           string              // $NOEMA_HOME
+	pluginPath     string              // list of folders, besides home/plugins
 	pluginMemory   byteSize
 	debug          int
 	progress       string
@@ -274,7 +276,7 @@ func (a *app) settle(cmd *cobra.Command) error {
 	a.lab = lab.Open(lab.Options{
 		Home: home, PluginDirs: builtin.PluginDirs(a.pluginPath, home), Catalog: builtin.Catalog{Home: home},
 		Context: func() context.Context { return ctx }, Stderr: a.stderr, Debug: a.debug, Redactor: a.redactor,
-		PluginMemory: memory, ProgressLines: a.progress == "json",
+		Queue: a.queue, PluginMemory: memory, ProgressLines: a.progress == "json",
 	})
 	if address := os.Getenv(functionsVariable); address != "" {
 		return a.lab.AddFunctions(address)

@@ -16,7 +16,7 @@ import (
 // sessionOptions are those of a session of cells of this command.
 func (a *app) sessionOptions() builtin.SessionOptions {
 	return builtin.SessionOptions{Lab: lab.Options{
-		Home: a.home, PluginDirs: builtin.PluginDirs(a.pluginPath, a.home), Catalog: builtin.Catalog{}, Debug: a.debug,
+		Home: a.home, PluginDirs: builtin.PluginDirs(a.pluginPath, a.home), Catalog: builtin.Catalog{}, Queue: a.queue, Debug: a.debug,
 	}}
 }
 

@@ -17,6 +17,7 @@ import (
 	"noema/kernel/lab"
 	"noema/kernel/result/record"
 	"noema/kernel/run/cluster"
+	"noema/kernel/run/cluster/embedded"
 	"noema/kernel/run/runner"
 	"noema/kernel/session/builtin"
 	"noema/methods"
@@ -27,6 +28,7 @@ func TestMain(m *testing.M) {
 	if builtin.Serve(os.Args[1:]) || benchWorker(os.Args[1:]) {
 		return
 	}
+	cluster.Embedded = embedded.Start
 	os.Exit(m.Run())
 }
 
@@ -79,7 +81,7 @@ func finish(t testing.TB, l *lab.Lab, s runner.Setup, o runner.Observer) *runner
 // start starts a coordinator with workers alone.
 func start(t testing.TB, l *lab.Lab, o cluster.Options) *cluster.Coordinator {
 	t.Helper()
-	o.Token, o.Code = token, l.Code
+	o.Token, o.Code, o.Server = token, l.Code, embedded.Start
 	if o.URL == "" && o.Listen == "" {
 		o.Listen = "127.0.0.1:0"
 	}

@@ -19,16 +19,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"noema/kernel/result/record"
-	"noema/kernel/run/cluster/embedded"
 	"noema/plugins"
 )
 
 // Options say how a coordinator works.
 type Options struct {
 	Token  Token
-	Listen string // HOST:PORT of a NATS server of its own; or
-	URL    string // the NATS server to use, with credentials where it wants any
-	Here   int    // trials at once on this machine; below 0 as many as without workers
+	Listen string      // HOST:PORT of a NATS server of its own,
+	Server StartServer // which this starts; or
+	URL    string      // the NATS server to use, with credentials where it wants any
+	Here   int         // trials at once on this machine; below 0 as many as without workers
 	Code   func(record.Plugin) (plugins.Source, error)
 	Warn   func(string) // told what a user should know
 	Status string       // file to keep the [State] in; empty for none
@@ -39,7 +39,7 @@ type Options struct {
 type Coordinator struct {
 	o       Options
 	build   Build
-	server  *embedded.Server // nil with a URL
+	server  Server // nil with a URL
 	nc      *nats.Conn
 	js      jetstream.JetStream
 	queue   *queue
@@ -131,13 +131,13 @@ func (c *Coordinator) connect() (err error) {
 		}
 		return nil
 	}
-	e := embedded.Options{Listen: c.o.Listen, Password: c.o.Token.password(), Name: plain, Publish: c.o.Token.mayPublish, Subscribe: c.o.Token.mayRead}
+	e := ServerOptions{Listen: c.o.Listen, Password: c.o.Token.password(), Name: plain, Publish: c.o.Token.mayPublish, Subscribe: c.o.Token.mayRead}
 	if !loopback(c.o.Listen) {
 		if e.TLS, err = c.o.Token.serverTLS(); err != nil {
 			return err
 		}
 	}
-	if c.server, err = embedded.Start(e, rand.Text()); err != nil {
+	if c.server, err = c.o.Server(e, rand.Text()); err != nil {
 		return err
 	}
 	c.nc, err = c.server.Connect(options...)

@@ -2,6 +2,9 @@ package cluster
 
 import "time"
 
+// Embedded is embedded.Start, which the tests inside of the package cannot import.
+var Embedded StartServer
+
 // quick is a pace for tests.
 func quick() pace {
 	return pace{

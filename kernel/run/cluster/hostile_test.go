@@ -41,7 +41,7 @@ const secret Token = "a-token-for-tests-only"
 // coordinate starts a coordinator, with a connection as a worker has it.
 func coordinate(t *testing.T) (*Coordinator, *nats.Conn) {
 	t.Helper()
-	c, err := Start(t.Context(), Options{Token: secret, Listen: "127.0.0.1:0", Warn: func(string) {}, pace: quick()})
+	c, err := Start(t.Context(), Options{Token: secret, Listen: "127.0.0.1:0", Server: Embedded, Warn: func(string) {}, pace: quick()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func build(folder, platform string) error {
 	defer os.RemoveAll(at)
 	system, processor, _ := strings.Cut(platform, "/")
 	binary := filepath.Join(at, "noema")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "noema/kernel/cmd/noema")
+	cmd := exec.Command("go", "build", "-tags=queue", "-trimpath", "-ldflags=-s -w", "-o", binary, "noema/kernel/cmd/noema")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {

@@ -1,11 +1,11 @@
-// Package embedded is the NATS server inside of a coordinator. It is a package of its own,
-// since the server is most of what beyond one machine weighs.
+// Package embedded is the NATS server inside of a coordinator. Nothing imports it but tests
+// and a program that is built with the tag "queue": compiling the server takes a tenth of the
+// time that the whole command takes, and runs on one machine never start it.
 package embedded
 
 import (
 	"cmp"
 	"crypto/subtle"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -18,22 +18,12 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"noema/kernel/run/cluster"
 )
 
-// Options say where a server listens, and which clients it lets in.
-type Options struct {
-	Listen string      // HOST:PORT; port 0 is any that is free
-	TLS    *tls.Config // nil on this machine alone
-	// Password is what a worker gives, with its own name as the user. Name reports whether
-	// that may be part of a subject: a wildcard would stand for every worker. Publish and
-	// Subscribe are the subjects that it may use.
-	Password           string
-	Name               func(worker string) bool
-	Publish, Subscribe func(worker string) []string
-}
-
-// Server is a running server.
-type Server struct {
+// running is a running server.
+type running struct {
 	*server.Server
 	dir    string
 	secret string // of the coordinator's own connection
@@ -45,9 +35,11 @@ const (
 	maxPayload = 1 << 20
 )
 
+var _ cluster.StartServer = Start
+
 // Start starts a server. Its streams are in memory: what they hold can be made again.
-func Start(o Options, secret string) (*Server, error) {
-	host, number, err := Address(o.Listen)
+func Start(o cluster.ServerOptions, secret string) (cluster.Server, error) {
+	host, number, err := cluster.ListenAddress(o.Listen)
 	if err != nil {
 		return nil, err
 	}
@@ -76,19 +68,7 @@ func Start(o Options, secret string) (*Server, error) {
 		s.Shutdown()
 		return nil, errors.Join(fmt.Errorf("start the NATS server: it does not listen on %s", o.Listen), os.RemoveAll(dir))
 	}
-	return &Server{s, dir, secret}, nil
-}
-
-// Address reads where a server is to listen, as in 127.0.0.1:4222.
-func Address(listen string) (host string, port int, err error) {
-	host, text, err := net.SplitHostPort(listen)
-	if err != nil {
-		return "", 0, fmt.Errorf("listen %q: %w: write HOST:PORT, as in 127.0.0.1:4222", listen, err)
-	}
-	if port, err = strconv.Atoi(text); err != nil || port < 0 || port > 65535 {
-		return "", 0, fmt.Errorf("listen %q: %q is not a port", listen, text)
-	}
-	return host, port, nil
+	return &running{s, dir, secret}, nil
 }
 
 // prefix begins the name of a server's folder; the id of its process follows.
@@ -118,12 +98,12 @@ func free(address string) error {
 }
 
 // Connect is the coordinator's own connection, without a network.
-func (s *Server) Connect(options ...nats.Option) (*nats.Conn, error) {
+func (s *running) Connect(options ...nats.Option) (*nats.Conn, error) {
 	return nats.Connect("", append(options, nats.InProcessServer(s.Server), nats.UserInfo(coordinator, s.secret))...)
 }
 
 // Close ends the server.
-func (s *Server) Close() error {
+func (s *running) Close() error {
 	s.Shutdown()
 	s.WaitForShutdown()
 	return os.RemoveAll(s.dir)
@@ -134,7 +114,7 @@ const coordinator = "coordinator"
 
 // door lets the coordinator and workers in.
 type door struct {
-	o      Options
+	o      cluster.ServerOptions
 	secret string
 }
 
