@@ -24,7 +24,22 @@ func (c *code) call(i *ssa.Call) op {
 		return c.direct(d, c.m.slotFor(fn), c.registersOf(i.Call.Args))
 	}
 	resolve, args := c.target(&i.Call)
+	function := func(*frame) *closure { return nil }
+	if _, ok := i.Call.Value.(*ssa.Function); !ok && !i.Call.IsInvoke() {
+		m, v := c.m, c.loc(i.Call.Value)
+		function = func(fr *frame) *closure { return m.closureAt(*at[unsafe.Pointer](fr, v)) }
+	}
 	return func(fr *frame) {
+		if cl := function(fr); cl != nil { // as resolve would find, without a copy of the arguments
+			callee := newFrame(fr.thread, fr, cl.slot.code.Load())
+			for k, r := range args {
+				callee.regs[k] = fr.regs[r]
+			}
+			copy(callee.regs[len(args):], cl.free)
+			callee.exec()
+			fr.regs[d] = callee.take()
+			return
+		}
 		call := resolve(fr)
 		var few [6]slot
 		values := few[:0]
@@ -51,7 +66,7 @@ func (c *code) direct(d int, s *slotOfCode, args []int) op {
 			callee.regs[k] = fr.regs[r]
 		}
 		callee.exec()
-		fr.regs[d] = callee.result
+		fr.regs[d] = callee.take()
 	}
 }
 
@@ -141,7 +156,7 @@ func (d *descriptor) bind(pkg *types.Package, name string, box any) invoker {
 		copy(fr.regs[1:], args)
 		fr.deferred = deferred
 		fr.exec()
-		return fr.result
+		return fr.take()
 	}
 }
 

@@ -23,7 +23,7 @@ func (cl *closure) invoke(th *Thread, caller *frame, deferred bool, args []slot)
 	copy(fr.regs[len(args):], cl.free)
 	fr.deferred = deferred
 	fr.exec()
-	return fr.result
+	return fr.take()
 }
 
 func (c *code) makeClosure(i *ssa.MakeClosure) op {
@@ -55,7 +55,11 @@ func (m *Machine) functionValue(fn *ssa.Function) unsafe.Pointer {
 
 // function makes a Go function of a closure.
 func (m *Machine) function(cl *closure, rt reflect.Type) unsafe.Pointer {
-	p := word(reflect.MakeFunc(rt, func(in []reflect.Value) []reflect.Value { return m.callback(cl, in) }))
+	fn := reflect.ValueOf(m.direct(cl, rt))
+	if !fn.IsValid() {
+		fn = reflect.MakeFunc(rt, func(in []reflect.Value) []reflect.Value { return m.callback(cl, in) })
+	}
+	p := word(fn)
 	key, value := uintptr(p), weak.Make(cl)
 	m.closures.Store(key, value)
 	// Another function may have come to stand at the address by then.
@@ -75,10 +79,31 @@ func (m *Machine) closureAt(p unsafe.Pointer) *closure {
 	return v.(weak.Pointer[closure]).Value()
 }
 
+// direct is the Go function of a closure of those types by which package sort and others call
+// a cell many times: reflection would take most of the time. It is nil for other types.
+func (m *Machine) direct(cl *closure, rt reflect.Type) any {
+	switch rt {
+	case reflect.TypeFor[func(int, int) bool]():
+		return func(i, j int) (is bool) {
+			m.enter(cl, false, func(fr *frame) { fr.regs[0].n, fr.regs[1].n = uint64(i), uint64(j) }, func(s slot) { is = *(*bool)(s.at(shape1)) })
+			return is
+		}
+	case reflect.TypeFor[func(int) bool]():
+		return func(i int) (is bool) {
+			m.enter(cl, false, func(fr *frame) { fr.regs[0].n = uint64(i) }, func(s slot) { is = *(*bool)(s.at(shape1)) })
+			return is
+		}
+	}
+	return nil
+}
+
 // foreign is a thread for a call that comes from compiled code. It belongs to
 // the cell that runs.
 func (m *Machine) foreign() *Thread {
 	e := m.current.Load()
+	if th := m.idle.Swap(nil); th != nil && e != nil && th.Execution == e {
+		return th
+	}
 	if e == nil {
 		e = &Execution{m: m, done: make(chan struct{}), grace: grace}
 		e.ctx, e.cancel = backgroundContext()
@@ -105,18 +130,37 @@ func (m *Machine) Guard(f func()) (p *Panic) {
 	return nil
 }
 
-// callback calls a closure for compiled code. A panic goes on through compiled
-// code where the machine or a guard is below it; in another goroutine that
-// compiled code started it would end the process, and ends the goroutine instead,
-// unless that code says that it recovers panics.
-func (m *Machine) callback(cl *closure, in []reflect.Value) []reflect.Value {
+// callback calls a closure for compiled code.
+func (m *Machine) callback(cl *closure, in []reflect.Value) (out []reflect.Value) {
+	c := cl.slot.code.Load()
+	m.enter(cl, recovers(in), func(fr *frame) {
+		for i, v := range in {
+			c.params[i].set(&fr.regs[i], v)
+		}
+	}, func(s slot) { // which reflection goes on to read
+		out = make([]reflect.Value, len(c.results))
+		for i, k := range c.results {
+			at := &s
+			if len(c.results) > 1 {
+				at = &(*(*[]slot)(s.p))[i]
+			}
+			out[i] = k.value(at)
+		}
+	})
+	return out
+}
+
+// enter runs a closure for compiled code, with what puts its arguments and takes its result.
+// A panic goes on through compiled code where the machine or a guard is below it; in another
+// goroutine that compiled code started it would end the process, and ends the goroutine
+// instead, unless that code says that it recovers panics.
+func (m *Machine) enter(cl *closure, recovered bool, put func(*frame), take func(slot)) {
 	th := m.foreign()
 	if th.nested.Add(1) > maxNested {
 		th.nested.Add(-1)
 		panic(errOverflow)
 	}
 	defer th.nested.Add(-1)
-	recovered := recovers(in)
 	if recovered {
 		m.threads.Add(1)
 		defer m.threads.Add(-1)
@@ -141,19 +185,12 @@ func (m *Machine) callback(cl *closure, in []reflect.Value) []reflect.Value {
 	}()
 	c := cl.slot.code.Load()
 	fr := newFrame(th, nil, c)
-	for i, v := range in {
-		c.params[i].set(&fr.regs[i], v)
-	}
-	copy(fr.regs[len(in):], cl.free)
+	put(fr)
+	copy(fr.regs[len(c.params):], cl.free)
 	fr.exec()
-	out := make([]reflect.Value, len(c.results))
-	for i, k := range c.results {
-		s := &fr.result
-		if len(c.results) > 1 {
-			s = &(*(*[]slot)(fr.result.p))[i]
-		}
-		out[i] = k.value(s)
-	}
+	take(fr.take())
 	ended = true
-	return out
+	if !recovered {
+		m.idle.Store(th)
+	}
 }

@@ -39,10 +39,31 @@ var errOverflow = errors.New("stack overflow: the recursion is endless or deeper
 // newFrame makes a frame for a call of c, whose arguments are still to be set.
 func newFrame(th *Thread, caller *frame, c *code) *frame {
 	c.ready()
-	fr := &frame{code: c, thread: th, caller: caller, regs: make([]slot, c.size+1)}
+	var fr *frame
+	if last := len(th.spare) - 1; last >= 0 && cap(th.spare[last].regs) > c.size {
+		fr, th.spare = th.spare[last], th.spare[:last]
+	} else {
+		fr = &frame{regs: make([]slot, 0, c.size/8*8+8)} // some more, for another function
+	}
+	fr.code, fr.thread, fr.caller, fr.regs = c, th, caller, fr.regs[:c.size+1]
 	copy(fr.regs[c.size-len(c.constants):], c.constants)
-	fr.base = unsafe.Pointer(&fr.regs[0])
+	fr.base = unsafe.Pointer(unsafe.SliceData(fr.regs))
 	return fr
+}
+
+// maxSpare is how many frames a thread keeps for calls to come.
+const maxSpare = 64
+
+// take is the result of a frame that has run to its end, which may then serve another call.
+// Nothing refers to it but deferred calls.
+func (fr *frame) take() slot {
+	result, th := fr.result, fr.thread
+	if !fr.code.deferring && len(th.spare) < maxSpare {
+		clear(fr.regs)
+		*fr = frame{regs: fr.regs[:0]}
+		th.spare = append(th.spare, fr)
+	}
+	return result
 }
 
 // exec runs the frame to its end and leaves the result in it.

@@ -56,9 +56,10 @@ type Machine struct {
 	adapters   sync.Map // reflect.Type of an interface -> *adapter
 	closures   sync.Map // uintptr of a function value -> *closure
 	current    atomic.Pointer[Execution]
-	executions sync.Map     // *Execution -> true, for those with goroutines
-	routines   sync.Map     // goroutine number -> true, for those that the machine started
-	threads    atomic.Int32 // goroutines and calls of methods under way
+	idle       atomic.Pointer[Thread] // of a call by compiled code that has returned
+	executions sync.Map               // *Execution -> true, for those with goroutines
+	routines   sync.Map               // goroutine number -> true, for those that the machine started
+	threads    atomic.Int32           // goroutines and calls of methods under way
 	maps       mapGuards
 	unlocking  sync.Mutex
 

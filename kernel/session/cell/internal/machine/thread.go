@@ -210,6 +210,7 @@ type Thread struct {
 	*Execution
 	depth     int
 	top       *frame
+	spare     []*frame // for calls to come
 	unwinding bool
 	entered   bool // compiled code started the goroutine; see [Machine.Enter]
 }

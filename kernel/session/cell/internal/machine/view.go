@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/types"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"noema/kernel/session/cell/internal/source"
 )
@@ -14,7 +16,8 @@ import (
 // A viewing is the form in which a compiled function gets a cell's value. One that
 // uses reflection would otherwise see a box:
 //
-//   - a function that prints gets a value that prints like the cell's;
+//   - a function that prints gets a value that prints like the cell's; one that puts spaces
+//     between operands, if neither is a string, gets the text of what is a string in the cell;
 //   - one that fills in or walks a value gets its layout in memory;
 //   - encoding/json gets a value with the cell's methods (see mirror);
 //   - all others, such as containers, get the box and return it.
@@ -23,6 +26,7 @@ type viewing int
 const (
 	asBox viewing = iota
 	asPrinted
+	asOperand
 	asPlain
 	asJSON
 	asJSONTarget
@@ -113,6 +117,8 @@ func viewOf(o *types.Func) viewing {
 		return asJSONTarget
 	case path == "noema/methods", path == "noema/methods/phases" && name == "Start": // options are the fields of a struct
 		return asPlain
+	case path == "fmt" && (strings.HasSuffix(strings.ToLower(name), "print") || name == "Append"), path == "log" && slices.Contains([]string{"Print", "Fatal", "Panic"}, name):
+		return asOperand
 	case path == "fmt", path == "log", path == "log/slog", path == "testing", strings.HasPrefix(path, "noema/"):
 		return asPrinted
 	case path == "reflect", path == "sort", path == "runtime", strings.HasPrefix(path, "encoding/"), strings.HasSuffix(path, "/template"):
@@ -199,6 +205,12 @@ func (v viewing) of(m *Machine, x any) any {
 	switch v {
 	case asPrinted:
 		return m.View(x)
+	case asOperand:
+		view := m.View(x)
+		if d := m.boxed(m.unwrap(x)); d != nil && d.rt.Kind() == reflect.String {
+			return fmt.Sprint(view)
+		}
+		return view
 	case asPlain:
 		return m.plain(x)
 	case asJSON:
@@ -311,35 +323,47 @@ func (t typed) Format(s fmt.State, verb rune) {
 func (t typed) Error() string { return fmt.Sprint(t.m.View(t.x)) }
 
 // typeVerbs replaces %T and %p in the format of a call and wraps its arguments in
-// typed.
+// typed. Of arguments that the format does not use, fmt names the types, too.
 func (m *Machine) typeVerbs(in []reflect.Value, format int) {
-	text := in[format].String()
-	replaced, found := replaceVerbs(text)
-	if !found {
-		return
-	}
 	last := len(in) - 1
 	all, ok := in[last].Interface().([]any)
 	if !ok {
 		return
 	}
-	views := make([]any, len(all))
-	for i, x := range all {
-		if p, ok := x.(Printed); ok {
-			x = p.x
-		}
-		views[i] = typed{m, x}
+	text, found, used, stars := replaceVerbs(in[format].String(), len(all))
+	used = min(used, len(all))
+	var extra []string
+	for _, x := range all[used:] {
+		extra = append(extra, strings.TrimPrefix(fmt.Sprintf("%s=%v", m.TypeName(inView(x)), x), "<nil>="))
 	}
-	in[format], in[last] = reflect.ValueOf(replaced), reflect.ValueOf(views)
+	if extra != nil {
+		text += "%%!(EXTRA " + strings.ReplaceAll(strings.Join(extra, ", "), "%", "%%") + ")"
+	}
+	views := slices.Clone(all[:used])
+	for i, x := range views {
+		switch {
+		case slices.Contains(stars, i):
+			views[i] = m.plain(inView(x))
+		case found:
+			views[i] = typed{m, inView(x)}
+		}
+	}
+	in[format], in[last] = reflect.ValueOf(text), reflect.ValueOf(views)
 }
 
-// replaceVerbs rewrites the verbs T and p of a format.
-func replaceVerbs(text string) (string, bool) {
-	if !strings.Contains(text, "T") && !strings.Contains(text, "p") {
-		return text, false
+// inView is the cell's value that a view prints, and anything else as it is.
+func inView(x any) any {
+	if p, ok := x.(Printed); ok {
+		return p.x
 	}
+	return x
+}
+
+// replaceVerbs rewrites the verbs T and p of a format for the arguments given and says whether there are any, how
+// many arguments the format uses (all, if it chooses them by their indexes), and which of
+// them are widths and precisions.
+func replaceVerbs(text string, given int) (replaced string, found bool, used int, stars []int) {
 	var b strings.Builder
-	found := false
 	for i := 0; i < len(text); i++ {
 		b.WriteByte(text[i])
 		if text[i] != '%' {
@@ -347,20 +371,34 @@ func replaceVerbs(text string) (string, bool) {
 		}
 		for i++; i < len(text) && strings.IndexByte("+-# 0123456789.*[]", text[i]) >= 0; i++ {
 			b.WriteByte(text[i])
+			switch text[i] {
+			case '*':
+				stars = append(stars, used)
+				used++
+			case '[':
+				used = math.MinInt / 2
+			}
 		}
 		if i >= len(text) {
 			break
 		}
-		switch text[i] {
-		case 'T':
-			b.WriteRune(verbType)
-			found = true
-		case 'p':
-			b.WriteRune(verbPointer)
-			found = true
-		default:
-			b.WriteByte(text[i])
+		if text[i] != '%' {
+			used++
 		}
+		verb, missing := rune(text[i]), used > given
+		switch {
+		case verb == 'T' && !missing:
+			verb, found = verbType, true
+		case verb == 'p' && !missing:
+			verb, found = verbPointer, true
+		case verb >= utf8.RuneSelf: // the rest of it follows
+			b.WriteByte(text[i])
+			continue
+		}
+		b.WriteRune(verb)
 	}
-	return b.String(), found
+	if used < 0 {
+		used = math.MaxInt
+	}
+	return b.String(), found, used, stars
 }
