@@ -27,7 +27,8 @@ type Task struct {
 	// Scorer says how answers are scored; the zero value by their kind.
 	Scorer score.Scoring `json:",omitzero"`
 	// SeedDigest is the digest that trials' seeds are derived from; empty means the
-	// task's own. A changed copy of a task keeps the seeds of the original.
+	// task's own. A changed copy of a task keeps the seeds of the original. A sample may
+	// have its own.
 	SeedDigest string   `json:",omitempty"`
 	Change     string   `json:",omitempty"` // what was done to that original, such as "typo:0.3"
 	Reading    *Reading `json:",omitempty"` // what of the problems' data its tools can find; nil for nothing
@@ -47,6 +48,35 @@ type Sample struct {
 	Problem  methods.Problem   // without Seed and Options, which belong to a trial
 	Target   json.RawMessage   // the right answer, in the form of Answer.Value; for a ranking, the gold items; nil or null if it is not known
 	Metadata map[string]string // for people; no method sees it
+	// SeedDigest, in a task that grows, is what the seeds of the sample's trials are derived
+	// from in place of the task's digest and the ID; see [SeedEach].
+	SeedDigest string `json:",omitempty"`
+}
+
+// SeedEach derives the trials' seeds of each sample from its own problem, and of equal ones
+// from their order, so that a row more or another target in a table has no other row asked
+// again.
+func SeedEach(samples []Sample) error {
+	known := map[string]int{}
+	for i := range samples {
+		raw, err := json.Marshal(samples[i].Problem)
+		if err != nil {
+			return fmt.Errorf("digest sample %q: %w", samples[i].ID, err)
+		}
+		known[string(raw)]++
+		sum := sha256.Sum256(fmt.Appendf(raw, "\n%d", known[string(raw)]))
+		samples[i].SeedDigest = hex.EncodeToString(sum[:16])
+	}
+	return nil
+}
+
+// Seeded is what record.TrialSeed derives the seeds of the sample's trials from, in a task
+// whose digest for seeds is given.
+func (s Sample) Seeded(taskDigest string) (digest, sample string) {
+	if s.SeedDigest != "" {
+		return s.SeedDigest, ""
+	}
+	return taskDigest, s.ID
 }
 
 // Scored reports whether the right answer is known. Trials on a sample without a

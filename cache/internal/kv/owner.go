@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/rpc"
 	"os"
@@ -95,6 +96,17 @@ func tryOwn(dir string, o Options) (backend, error) {
 	lock, err := lockDir(dir, reading)
 	if lock == nil || err != nil {
 		return nil, err
+	}
+	// A process that is killed while it starts another leaves its locks to that one for a
+	// moment: this one may be gone, and Badger's not yet.
+	data, err := lockDir(filepath.Join(dir, dataDir), reading)
+	if data == nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(err, lock.Close())
+	}
+	if data != nil {
+		if err := data.Close(); err != nil {
+			return nil, errors.Join(err, lock.Close())
+		}
 	}
 	own, err := newOwner(dir, o, lock, reading)
 	if err != nil {

@@ -44,6 +44,38 @@ func child(dir, name string) {
 	}
 }
 
+// TestLockThatOutlivesItsOwner: a store whose owner was killed is opened once the last of
+// its locks is gone, whichever that is.
+func TestLockThatOutlivesItsOwner(t *testing.T) {
+	for _, held := range []string{"", dataDir} {
+		dir := t.TempDir()
+		db, err := Open(t.Context(), dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		left, err := os.Open(filepath.Join(dir, held))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Flock(int(left.Fd()), syscall.LOCK_EX); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), dir, Options{Patience: time.Millisecond}); err == nil || !strings.Contains(err.Error(), "holds it but has not answered") {
+			t.Errorf("while %q is locked: %v", held, err)
+		}
+		time.AfterFunc(20*time.Millisecond, func() { left.Close() })
+		if db, err = Open(t.Context(), dir, Options{}); err != nil {
+			t.Fatalf("after the lock of %q is gone: %v", held, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // childRecord alternates between values in tables and values in the log.
 func childRecord(name string, i int) (key, value []byte) {
 	k := fmt.Sprintf("%s/%06d", name, i)

@@ -42,7 +42,8 @@ func (a *app) runByHand(ctx context.Context, by byHand, solve func(context.Conte
 	if err != nil {
 		return err
 	}
-	seed := record.TrialSeed(0, digest, by.sample.ID, 0)
+	digest, of := by.sample.Seeded(digest)
+	seed := record.TrialSeed(0, digest, of, 0)
 	if by.seed != nil {
 		seed = *by.seed
 	}

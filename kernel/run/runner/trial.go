@@ -47,7 +47,8 @@ type posed struct {
 // pose makes a trial's problem and reads what its calls depend on.
 func (x *execution) pose(ctx context.Context, id record.TrialID) (p posed, err error) {
 	p.method, p.sample = x.methods[id.Method], x.samples[id.Sample]
-	seed := record.TrialSeed(x.run.Config.Seed, x.seedDigest(), id.Sample, id.Epoch)
+	digest, of := p.sample.Seeded(x.seedDigest())
+	seed := record.TrialSeed(x.run.Config.Seed, digest, of, id.Epoch)
 	p.trial = &record.Trial{ID: id, Seed: seed, Transcript: &record.Transcript{}}
 	shown, err := x.present(id, seed, p.method.Shuffle)
 	if err != nil {

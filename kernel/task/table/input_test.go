@@ -119,6 +119,9 @@ func TestLoadJSONLOdd(t *testing.T) {
 		},
 	} {
 		tk, err := loadFile(file(t, text))
+		if err == nil {
+			tk.Samples[0].SeedDigest = ""
+		}
 		if want.ID = "1"; err != nil || !reflect.DeepEqual(tk.Samples, []task.Sample{want}) {
 			t.Errorf("%q\n got  %+v, %v\n want %+v", text, tk, err, want)
 		}

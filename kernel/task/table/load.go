@@ -19,10 +19,13 @@ import (
 // found by the usual names of columns, and the task's notes say which were taken.
 // Errors name file, line or row, and column.
 func Load(t *Table, m Mapping) (*task.Task, error) {
-	r := &reader{t: t, m: m, seen: map[string]bool{}, ids: map[string]int{}, own: true, task: &task.Task{Version: "1", Name: t.Name()}}
+	r := &reader{t: t, m: m, seen: map[string]bool{}, ids: map[string]int{}, own: true, task: &task.Task{Version: "2", Name: t.Name()}}
 	err := t.Each(r.row)
 	if err == nil {
 		err = r.finish()
+	}
+	if err == nil {
+		err = task.SeedEach(r.task.Samples)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load task: %w", err)

@@ -216,8 +216,8 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			(*task.Line)(nil), task.Lines, task.Missing, task.ParseAnswer, (*task.PerTrial)(nil),
 			(*wrap_noema_kernel_task_PerTrial)(nil), (*task.Preparer)(nil), (*wrap_noema_kernel_task_Preparer)(nil),
 			(*task.Reading)(nil), (*task.Sample)(nil), (*task.Searcher)(nil), (*wrap_noema_kernel_task_Searcher)(nil),
-			(*task.Stateful)(nil), (*wrap_noema_kernel_task_Stateful)(nil), (*task.Task)(nil), (*task.ToolFunc)(nil),
-			task.WithEmbedder, task.WithTool,
+			task.SeedEach, (*task.Stateful)(nil), (*wrap_noema_kernel_task_Stateful)(nil), (*task.Task)(nil),
+			(*task.ToolFunc)(nil), task.WithEmbedder, task.WithTool,
 		),
 		"noema/methods/methods": named(
 			(*methods.Answer)(nil), (*methods.AnswerKind)(nil), (*methods.AnswerSpec)(nil), methods.Ask,
