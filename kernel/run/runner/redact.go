@@ -37,13 +37,21 @@ func (e *Setup) redact() error {
 	}
 	t := *e.Task
 	t.Samples = nil
-	if err := without(red, &t); err != nil {
+	if _, err := without(red, &t); err != nil {
 		return fmt.Errorf("take keys out of task %q: %w", e.Task.Name, err)
 	}
 	t.Environment, t.Samples = redactTools(red, e.Task.Environment), slices.Clone(e.Task.Samples)
+	reseed := false
 	for i := range t.Samples {
-		if err := without(red, &t.Samples[i]); err != nil {
+		found, err := without(red, &t.Samples[i])
+		if err != nil {
 			return fmt.Errorf("take keys out of sample %q of task %q: %w", red.Text(t.Samples[i].ID), t.Name, err)
+		}
+		reseed = reseed || found && t.Samples[i].SeedDigest != ""
+	}
+	if reseed { // seeds must not depend on a key, either
+		if err := task.SeedEach(t.Samples); err != nil {
+			return err
 		}
 	}
 	e.Task = &t
@@ -53,30 +61,30 @@ func (e *Setup) redact() error {
 // without takes keys out of all texts of a value that is stored as JSON. What has
 // none is not touched. In the rest, the names of objects are sorted anew, since a
 // key may be one.
-func without[T any](red *redact.Redactor, v *T) error {
+func without[T any](red *redact.Redactor, v *T) (found bool, err error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return err
+		return false, err
 	}
 	clean := red.Bytes(raw)
 	if bytes.Equal(clean, raw) {
-		return nil
+		return false, nil
 	}
 	var sorted any
 	d := json.NewDecoder(bytes.NewReader(clean))
 	d.UseNumber()
 	if err := d.Decode(&sorted); err != nil {
-		return fmt.Errorf("one of your keys stands where no text can: %w", err)
+		return true, fmt.Errorf("one of your keys stands where no text can: %w", err)
 	}
 	if clean, err = json.Marshal(sorted); err != nil {
-		return err
+		return true, err
 	}
 	var fresh T // what the value points at belongs to others
 	if err := json.Unmarshal(clean, &fresh); err != nil {
-		return err
+		return true, err
 	}
 	*v = fresh
-	return nil
+	return true, nil
 }
 
 // redactTools is an environment whose tools are described without keys.
