@@ -19,6 +19,7 @@ func (s *Session) watch() {
 	defer ticker.Stop()
 	limit := s.o.Memory
 	allowed, of := limit, 0
+	stopped := int64(0) // the heap when what runs was stopped; 0 if it was not
 	meter := newMeter()
 	for {
 		select {
@@ -27,12 +28,14 @@ func (s *Session) watch() {
 			return
 		}
 		now := meter.heap()
-		if now > mostOver*limit {
+		ws, begun := s.present(), time.Now()
+		// On a busy machine this may be the first look: who was not asked to stop is asked,
+		// and who is about to takes no more.
+		if asked := stopped > 0 || !ws.machine.Busy(); asked && now > max(mostOver*limit, stopped+limit/4) {
 			s.giveUp(overMemory(limit, now))
 		}
-		ws, begun := s.present(), time.Now()
 		if now <= limit {
-			allowed, of = limit, s.Count()
+			allowed, of, stopped = limit, s.Count(), 0
 			ticker.Reset(watchEvery)
 			continue
 		}
@@ -48,6 +51,9 @@ func (s *Session) watch() {
 		}
 		if used > allowed {
 			ws.stopForMemory(overMemory(limit, used))
+			if stopped == 0 {
+				stopped = used
+			}
 			allowed = used + limit/64 // what was stopped takes a moment to let go
 		}
 		release()

@@ -132,8 +132,9 @@ func (m *Machine) Guard(f func()) (p *Panic) {
 
 // callback calls a closure for compiled code.
 func (m *Machine) callback(cl *closure, in []reflect.Value) (out []reflect.Value) {
-	c := cl.slot.code.Load()
+	var c *code
 	m.enter(cl, recovers(in), func(fr *frame) {
+		c = fr.code
 		for i, v := range in {
 			c.params[i].set(&fr.regs[i], v)
 		}
