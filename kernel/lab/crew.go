@@ -62,7 +62,7 @@ func (l *Lab) crewOf(e Experiment) (*cluster.Coordinator, error) {
 			return nil, Misused(err)
 		}
 		if o.Server = l.o.Queue; o.Server == nil {
-			return nil, Misused(fmt.Errorf("listen %s: this noema is built without the NATS server that hands out trials: build it with one, by go build -tags queue -o noema ./kernel/cmd/noema, or name one that runs by nats", files.Word(o.Listen)))
+			return nil, Misused(fmt.Errorf("listen %s: this noema is built without the NATS server that hands out trials: build one that has it (go build -tags queue -o noema ./kernel/cmd/noema), or give the URL of a running server as nats", files.Word(o.Listen)))
 		}
 	}
 	crew, err := cluster.Start(l.o.Context(), o)

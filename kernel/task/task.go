@@ -54,17 +54,18 @@ type Sample struct {
 }
 
 // SeedEach derives the trials' seeds of each sample from its own problem, and of equal ones
-// from their order, so that a row more or another target in a table has no other row asked
-// again.
+// from their order, so that adding a row to a table, or putting a target right, asks no other
+// row again.
 func SeedEach(samples []Sample) error {
-	known := map[string]int{}
+	known := map[[sha256.Size]byte]int{} // how many so far, by the digest of a problem
 	for i := range samples {
 		raw, err := json.Marshal(samples[i].Problem)
 		if err != nil {
 			return fmt.Errorf("digest sample %q: %w", samples[i].ID, err)
 		}
-		known[string(raw)]++
-		sum := sha256.Sum256(fmt.Appendf(raw, "\n%d", known[string(raw)]))
+		problem := sha256.Sum256(raw)
+		known[problem]++
+		sum := sha256.Sum256(fmt.Appendf(raw, "\n%d", known[problem]))
 		samples[i].SeedDigest = hex.EncodeToString(sum[:16])
 	}
 	return nil

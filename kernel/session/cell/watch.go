@@ -29,8 +29,8 @@ func (s *Session) watch() {
 		}
 		now := meter.heap()
 		ws, begun := s.present(), time.Now()
-		// On a busy machine this may be the first look: who was not asked to stop is asked,
-		// and who is about to takes no more.
+		// On a busy machine this may be the first look: the process ends only if what runs was
+		// asked to stop and has taken more since.
 		if asked := stopped > 0 || !ws.machine.Busy(); asked && now > max(mostOver*limit, stopped+limit/4) {
 			s.giveUp(overMemory(limit, now))
 		}

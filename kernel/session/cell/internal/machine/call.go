@@ -24,22 +24,7 @@ func (c *code) call(i *ssa.Call) op {
 		return c.direct(d, c.m.slotFor(fn), c.registersOf(i.Call.Args))
 	}
 	resolve, args := c.target(&i.Call)
-	function := func(*frame) *closure { return nil }
-	if _, ok := i.Call.Value.(*ssa.Function); !ok && !i.Call.IsInvoke() {
-		m, v := c.m, c.loc(i.Call.Value)
-		function = func(fr *frame) *closure { return m.closureAt(*at[unsafe.Pointer](fr, v)) }
-	}
-	return func(fr *frame) {
-		if cl := function(fr); cl != nil { // as resolve would find, without a copy of the arguments
-			callee := newFrame(fr.thread, fr, cl.slot.code.Load())
-			for k, r := range args {
-				callee.regs[k] = fr.regs[r]
-			}
-			copy(callee.regs[len(args):], cl.free)
-			callee.exec()
-			fr.regs[d] = callee.take()
-			return
-		}
+	general := func(fr *frame) {
 		call := resolve(fr)
 		var few [6]slot
 		values := few[:0]
@@ -47,6 +32,24 @@ func (c *code) call(i *ssa.Call) op {
 			values = append(values, fr.regs[r])
 		}
 		fr.regs[d] = call(fr.thread, fr, false, values)
+	}
+	if _, known := i.Call.Value.(*ssa.Function); known || i.Call.IsInvoke() {
+		return general
+	}
+	m, v := c.m, c.loc(i.Call.Value)
+	return func(fr *frame) {
+		cl := m.closureAt(*at[unsafe.Pointer](fr, v))
+		if cl == nil {
+			general(fr)
+			return
+		}
+		callee := newFrame(fr.thread, fr, cl.slot.code.Load()) // without a copy of the arguments
+		for k, r := range args {
+			callee.regs[k] = fr.regs[r]
+		}
+		copy(callee.regs[len(args):], cl.free)
+		callee.exec()
+		fr.regs[d] = callee.take()
 	}
 }
 
