@@ -36,6 +36,27 @@ type AnswerSpec struct {
 	// first, and empty if there is no such field.
 	Labels []string
 	Names  []string // fields: the field names
+	// Texts are those of a choice's options, in the order of Labels, where it has some: a reply
+	// may say an option in place of its label.
+	Texts []string `json:",omitempty"`
+	// Decimal is "comma" where replies write 1.500,25 for 1500.25; empty for a point.
+	Decimal string `json:",omitempty"`
+	// Percent is "fraction" where 25 % is the number 0.25; empty where it is 25.
+	Percent string `json:",omitempty"`
+}
+
+// The settings of AnswerSpec.Decimal and Percent that are not the default.
+const (
+	DecimalComma    = "comma"
+	PercentFraction = "fraction"
+)
+
+// OptionText is the text of the option that has a label; empty if it has none.
+func (s AnswerSpec) OptionText(label string) string {
+	if i := slices.Index(s.Labels, label); i >= 0 && i < len(s.Texts) {
+		return s.Texts[i]
+	}
+	return ""
 }
 
 // Verdict is the name of the field that holds the conclusion of a fields

@@ -31,26 +31,25 @@ type Reading struct {
 // errSeveral refuses a reply rather than guess.
 var errSeveral = errors.New("it holds several answers: give one")
 
-// ReadAnswer finds the final answer in a reply. Whatever form was asked for, all
-// of these are read, so that no method loses to another by its quoting; the first
-// that the reply has decides:
+// ReadAnswer finds the final answer in a reply. A reply is a sequence of statements of what
+// the answer is, and the last one decides, whatever form was asked for, so that no method
+// loses to another by its quoting. Statements are
 //
-//  1. an object with the key "answer", in JSON or as a Python dict, alone, in a
-//     fenced block or within prose; the key in any case, other keys beside it;
-//  2. a marked line: the last "Answer: …", or else "#### …" as the last line,
-//     "\boxed{…}" or "The answer is …";
-//  3. the answer without a mark, if the reply holds exactly one: the one list in
-//     brackets, the one object with all fields, the one number, the one label,
-//     or a text of one line with at most ten words.
+//   - an object with the key "answer", in JSON or as a Python dict, alone, in a fenced block
+//     or within prose; the key in any case, other keys beside it;
+//   - a line that begins with "Answer:", or has that as its heading; an element <answer>;
+//   - a sentence "The answer is …", "So (B) is correct", a \boxed{…}, a last line "#### …".
 //
-// A marked line after an object takes its place. Two answers that differ, and two
-// candidates without a mark, are an error and never a guess; so is a mark with
-// something unreadable behind it. See [ReadValue] for how the value itself is read,
-// and README.md for the rules of each kind.
+// A reply without one holds an answer if it holds exactly one: the one list in brackets, the
+// one object with all fields, the one number, the one label, or a text of one line with at
+// most ten words. What contradicts the last statement, takes it back, or is left over of its
+// value makes the reply unparsed, never another value. See [ReadValue] for how the value
+// itself is read, and README.md for the rules of each kind.
 func ReadAnswer(text string, spec methods.AnswerSpec, form Form) (Reading, error) {
+	text = strings.ToValidUTF8(text, "\ufffd")
 	r, found, err := declared(text, spec, form)
 	if !found {
-		r, err = undeclared(strings.ToValidUTF8(text, "\ufffd"), spec)
+		r, err = undeclared(text, spec)
 	}
 	switch {
 	case err == nil:
@@ -73,54 +72,40 @@ func ReadMarked(text string, spec methods.AnswerSpec, form Form) (Reading, error
 	return r, err
 }
 
-// declared reads what says of itself that it is the answer: objects and marks.
-func declared(text string, spec methods.AnswerSpec, form Form) (r Reading, found bool, err error) {
-	text = strings.ToValidUTF8(text, "\ufffd")
-	spans, _ := literals(text)
-	objects, end := answerObjects(text, spans, form)
-	line := answerLine(text, spans, spec)
-	switch {
-	case line.found && line.at >= end:
-		r, err = line.read(spec)
-		if form != LineForm && r.Repair == "" || line.loose {
-			r.Repair = line.name
-		}
-		return r, true, err
-	case len(objects) == 0:
-		return r, false, nil
+// readCut is [ReadMarked] of a reply that was cut off: what its end may have cut is no answer.
+func readCut(text string, spec methods.AnswerSpec, form Form) (Reading, error) {
+	all := statements(strings.ToValidUTF8(text, "\ufffd"), spec, form)
+	if n := len(all); n > 0 && !all[n-1].closed && all[n-1].to == len(text) && all[n-1].line != "" && !strings.HasSuffix(text, "\n") {
+		return Reading{}, errors.New("it was cut within its answer")
 	}
-	if r, err = agreed(objects, spec); err == nil && line.found {
-		if other, bad := line.read(spec); bad == nil && string(other.Answer.Value) != string(r.Answer.Value) {
-			err = errSeveral
-		}
-	}
-	if form == LineForm && err == nil {
-		r.Repair = "an object with the key \"answer\""
-	}
-	return r, true, err
+	return ReadMarked(text, spec, form)
 }
 
-// agreed is the one answer that the objects give; those that cannot be read do
-// not count while one can.
-func agreed(objects []object, spec methods.AnswerSpec) (r Reading, err error) {
-	var first error
-	read := false
-	for _, o := range objects {
-		one, err := o.read(spec)
-		switch {
-		case err != nil && first == nil:
-			first = err
-		case err != nil:
-		case read && string(one.Answer.Value) != string(r.Answer.Value):
-			return Reading{}, errSeveral
-		case !read:
-			r, read = one, true
+// declared reads the last statement of a reply; false if it has none.
+func declared(text string, spec methods.AnswerSpec, form Form) (r Reading, found bool, err error) {
+	all := statements(strings.ToValidUTF8(text, "\ufffd"), spec, form)
+	if len(all) == 0 {
+		return r, false, nil
+	}
+	last := all[len(all)-1]
+	if r, err = last.read(spec); err != nil {
+		return Reading{}, true, err
+	}
+	if last.object != nil && len(all) > 1 && all[len(all)-2].object != nil && gap(text[all[len(all)-2].to:last.at]) {
+		if other, bad := all[len(all)-2].read(spec); bad == nil && string(other.Answer.Value) != string(r.Answer.Value) {
+			return Reading{}, true, errSeveral
 		}
 	}
-	if !read {
-		return r, first
+	if last.to < len(text) && takenBack.MatchString(text[last.to:]) {
+		return Reading{}, true, errTakenBack
 	}
-	return r, nil
+	switch {
+	case last.object != nil && form == LineForm:
+		r.Repair = "an object with the key \"answer\""
+	case last.object == nil && (form != LineForm && r.Repair == "" || last.loose):
+		r.Repair = last.name
+	}
+	return r, true, nil
 }
 
 // Final asks for the final answer of a trial, or for a part that it is made of,
@@ -158,16 +143,23 @@ func Final(ctx context.Context, h methods.Host, req methods.Request, spec method
 // readReply reads a reply that is asked for nothing but the final answer.
 func readReply(text string, cut bool, spec methods.AnswerSpec, form Form) (Reading, error) {
 	if cut {
-		return ReadMarked(text, spec, form) // the number that ends a cut text may be the beginning of one
+		return readCut(text, spec, form) // the number that ends a cut text may be the beginning of one
 	}
 	return ReadAnswer(text, spec, form)
 }
 
+// errCutThought says of a reply that its model was cut off while it thought.
+var errCutThought = errors.New("the reply was cut inside its thought")
+
 // Conclude is the answer to which a reply leads where nobody can be asked again: what
-// [Final] reads, or else the [Fallback], unparsed. cut says that the reply was cut off at
-// a token limit.
+// [Final] reads of what was said in it, or else the [Fallback], unparsed. cut says that the
+// reply was cut off at a token limit.
 func Conclude(text string, cut bool, spec methods.AnswerSpec) methods.Answer {
-	r, err := readReply(text, cut, spec, LineForm)
+	parts := Split(text)
+	r, err := Reading{}, errCutThought
+	if !parts.Open {
+		r, err = readReply(parts.Said, cut, spec, LineForm)
+	}
 	if err != nil {
 		return Fallback(spec, methods.Unparsed, OneLine(err.Error(), 1000))
 	}

@@ -26,15 +26,15 @@ func TestPlainText(t *testing.T) {
 		text, want string
 	}{
 		{choice, "very high", `"Very High"`}, {choice, "It is Very High.", `"Very High"`}, {choice, "Very High, or High", ``},
-		{choice, "High. High!", ``}, {choice, "It isn't low.", ``}, {choice, "Not bad. I say Low.", `"Low"`}, {choice, "below", ``},
+		{choice, "High. High!", `"High"`}, {choice, "It isn't low.", ``}, {choice, "Not bad. I say Low.", `"Low"`}, {choice, "below", ``},
 		{choice, "There is no reason.", ``}, {choice, "No, it has none.", ``}, {choice, "No.", `"no"`}, {choice, "the answer is no", `"no"`},
 		{choice, "A good one.", ``}, {choice, "(A)", `"A"`}, {choice, "a", `"A"`}, {choice, "I choose A.", `"A"`},
 		{choice, "Answer: High because the risk is high", `"High"`}, {choice, "Answer: High or Low", ``}, {choice, "Answer: High is wrong", ``},
 		{number, "1 234", `1234`}, {number, "1 234 567.5 km", `1234567.5`}, {number, "rooms 1 234", ``}, {number, "€ 1 234", `1234`},
 		{number, "-1 234", `-1234`}, {number, "2024-05-01", ``}, {number, "10-12", ``}, {number, "12 34", ``}, {number, "Q3 gives 42", `42`},
 		{number, "Answer: 5, 6", ``}, {number, "Answer: 5 to 6", ``}, {number, "Answer: 12 (of 30)", `12`}, {number, "Answer: 3 + 4 = 7", `7`},
-		{number, "Answer: 3\nAnswer: 4", `4`}, {number, `{"answer": 3} so Answer: 4`, `3`}, {number, "{\"answer\": 3}\nAnswer: 4", `4`},
-		{number, "Answer: 3\n{\"answer\": 4}", ``}, {number, `{"a": {"answer": 3}}`, `3`}, {number, `{"thought": "The answer is 9. Or", "answer": 3}`, `3`},
+		{number, "Answer: 3\nAnswer: 4", `4`}, {number, `{"answer": 3} so Answer: 4`, `4`}, {number, "{\"answer\": 3}\nAnswer: 4", `4`},
+		{number, "Answer: 3\n{\"answer\": 4}", `4`}, {number, `{"a": {"answer": 3}}`, `3`}, {number, `{"thought": "The answer is 9. Or", "answer": 3}`, `3`},
 		{number, `{"Answer": 3, "ANSWER": 4}`, ``}, {number, "The answer is one number.", ``}, {number, "[3]", `3`}, {number, "\\boxed{\\text{42}}", `42`},
 	} {
 		r, err := reply.ReadAnswer(c.text, c.spec, reply.ObjectForm)

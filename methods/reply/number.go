@@ -8,18 +8,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"noema/methods"
 	"noema/methods/decimal"
 )
 
-// numberForm matches a mixed number, a fraction, and a decimal with or without
+// numberForm matches a mixed number, a fraction, a power of ten, and a decimal with or without
 // thousands separators and an exponent, in this order.
-var numberForm = regexp.MustCompile(`\d+ +\d+/\d+|\d+/\d+|` +
+var numberForm = regexp.MustCompile(`\d+ +\d+/\d+|\d+/\d+|10\^\{?[+-]?\d+\}?|` +
 	`(?:\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+| ?[×x*] ?10\^\{?[+-]?\d+\}?)?`)
-
-// fracForm matches LaTeX's fractions.
-var fracForm = regexp.MustCompile(`\\[dt]?frac\{(\d+)\}\{(\d+)\}`)
-
-var vulgar = strings.NewReplacer(`\times`, "×", `\cdot`, "×", "½", " 1/2", "¼", " 1/4", "¾", " 3/4", "−", "-", "\u00a0", " ", "\u202f", " ")
 
 // maxNumberLine is how many bytes at the end of a text are searched.
 const maxNumberLine = 4000
@@ -27,88 +23,122 @@ const maxNumberLine = 4000
 // Number reads the number that a text ends on, as an exact decimal: of its
 // last line that is not empty, the first number after the last colon or equals
 // sign, or, without such a sign, the last number. So "Answer: 12 km in 3
-// hours" gives 12 and "3 boxes of 12 make 36 pencils" gives 36.
-//
-// It may have thousands separators, a currency sign, a unit, an exponent
-// ("2e3", "2 × 10^3") or be a fraction ("3/4", "1 1/2", "½"); what has no
-// finite decimal form is rounded to [decimal.Digits] digits. A percentage is
-// the number before its sign: 25% gives 25. Digits of a word, an ordinal, a
-// date, a range or a clock time are not numbers, and a comma that separates no
-// thousands makes one unreadable rather than another number.
+// hours" gives 12 and "3 boxes of 12 make 36 pencils" gives 36. See README.md for how
+// numbers are written.
 func Number(text string) (json.Number, bool) {
 	text = strings.TrimSpace(text)
 	text = strings.ToValidUTF8(text[max(0, len(text)-maxNumberLine):], "\ufffd")
-	line, marked := afterSign(normalNumbers(text[strings.LastIndexByte(text, '\n')+1:]))
-	all := numbersIn(line)
-	switch {
-	case len(all) == 0:
-		return "", false
-	case marked:
-		return all[0].value, true
+	line, marked := afterSign(normalNumbers(text[strings.LastIndexByte(text, '\n')+1:], false))
+	all := numbersIn(line, methods.AnswerSpec{})
+	if !marked {
+		for i := len(all) - 1; i > 0; i-- {
+			if all[i].err == nil {
+				return all[i].value, true
+			}
+		}
 	}
-	return all[len(all)-1].value, true
-}
-
-// normalNumbers writes fractions, signs and spaces as numberForm knows them.
-func normalNumbers(line string) string {
-	return vulgar.Replace(fracForm.ReplaceAllString(line, "$1/$2"))
+	for _, n := range all {
+		if n.err == nil {
+			return n.value, true
+		}
+	}
+	return "", false
 }
 
 // afterSign is what follows the last colon or equals sign before a number, if
 // there is one.
 func afterSign(line string) (rest string, found bool) {
-	if i := strings.LastIndexAny(line, ":="); i >= 0 && numberForm.MatchString(line[i:]) && !isClock(line, i) {
-		return line[i+1:], true
+	if i := strings.LastIndexAny(line, ":=≈"); i >= 0 && numberForm.MatchString(line[i:]) && !isClock(line, i) {
+		_, size := utf8.DecodeRuneInString(line[i:])
+		return line[i+size:], true
 	}
 	return line, false
 }
 
 // spaced matches a text that is one number in groups of three digits with spaces
 // between them, with a currency or a unit at most.
-var spaced = regexp.MustCompile(`^(\p{Sc}? ?[+-]?\p{Sc}? ?)(\d{1,3}(?: \d{3})+(?:\.\d+)?)([^\d]*)$`)
+var spaced = regexp.MustCompile(`^((?:about |approximately |exactly |minus |negative )?\p{Sc}? ?[+-]?\p{Sc}? ?)(\d{1,3})((?: \d{3})+)((?:\.\d+)?[^\d]*)$`)
 
-// spacedNumber reads such a text: "1 234" is 1234. Within other words that is two
-// numbers, and with a fraction behind it a mixed one.
-func spacedNumber(text string) (json.Number, bool) {
-	m := spaced.FindStringSubmatch(normalNumbers(strings.Trim(text, decoration)))
-	if m == nil || strings.ContainsAny(m[3], "/,:;=") || len(strings.Fields(m[3])) > 3 {
+var (
+	// beside is what follows in brackets, or as a reason: no part of the number.
+	beside = regexp.MustCompile(`(?i)\s*(?:[,;.]?\s+(?:because|since|given|due to|which|where|as|when|if|so that|assuming)\b|[,;.]\s+(?:so|and so|thus|hence|i\.e\.)\s).*$`)
+	inside = regexp.MustCompile(`(\d[^()]*)\([^()]*\)`)
+	// preposition joins a second number that tells what the first is of: "12 km in 3 hours".
+	preposition = regexp.MustCompile(`(?i)^[^\d,;&–—+*/=<>-]{0,40}?\b(?:in|per|of|out of|after|every|for|at|on|by|with|from|within|during)\b[^\d,;&–—+*/=<>-]{0,40}$`)
+	// altering words and signs before a number, or behind it, make another of it.
+	altersBefore = regexp.MustCompile(`(?i)(?:\b(?:not|no|than|between|up to|over|under|below|above|half(?: of)?|twice|double|triple|thrice|third of|quarter of|times|root of|sqrt|log|ln|sin|cos|tan|plus|from|neither|either|≥|≤)\s*|[<>≥≤√±~*/^×]\s*|[^\s(\p{Sc}]?- )$`)
+	altersAfter  = regexp.MustCompile(`(?i)^(?:\s*(?:[\^√π±+]|!\s*[+*/=^-]|×|\*\*?\s*\w|/\s*\w*\d)|\s*(?:squared|cubed|to the|and (?:a|one|two|three) |half\b|dozen|score\b|or (?:more|less|fewer|greater|higher|so)\b|factorial|choose\b|modulo|mod\b|percentage points|pi\b|choose\b|per ?mille|‰)|0*[xX][0-9a-fA-F])`)
+	minusWord    = regexp.MustCompile(`(?i)\b(?:minus|negative)[ -]*\p{Sc}?\s*$`)
+	magnitude    = regexp.MustCompile(`^(?i:([ -]?)(hundred|thousand|million|billion|trillion|lakh|crore|bn|mn|mln|mio|mrd|tn|k|m|b|t)s?)(?:[^\pL\d]|$)`)
+	percentSign  = regexp.MustCompile(`(?i)^\s?(?:%|percent\b|per ?cent\b|pct\b)`)
+)
+
+// magnitudes are the words behind a number that multiply it, by powers of ten.
+var magnitudes = map[string]string{
+	"hundred": "e2", "thousand": "e3", "million": "e6", "billion": "e9", "trillion": "e12", "lakh": "e5", "crore": "e7",
+	"bn": "e9", "mn": "e6", "mln": "e6", "mio": "e6", "mrd": "e9", "tn": "e12", "k": "e3", "m": "e6", "b": "e9", "t": "e12",
+}
+
+// numberIn reads the number that is said to be the answer: the one of the value, or of several
+// the first where the others tell what it is of, as in "12 km in 3 hours". What would make
+// another number of it, and stays over, is refused.
+func numberIn(value string, spec methods.AnswerSpec) (Reading, error) {
+	line, _ := Head(value, maxNumberLine)
+	line = normalNumbers(bareValue(line), spec.Decimal == methods.DecimalComma)
+	line = inside.ReplaceAllString(line, "$1 ")
+	line = beside.ReplaceAllString(line, "")
+	if strings.Count(line, "=") > 1 && joinedEquations.MatchString(line) {
+		return Reading{}, errSeveral
+	}
+	line, _ = afterSign(line)
+	line = strings.TrimSpace(line)
+	if one, ok := ungrouped(line); ok {
+		line = one
+	}
+	all := numbersIn(line, spec)
+	switch {
+	case len(all) == 0:
+		return Reading{}, fmt.Errorf("%.80q holds no number", value)
+	case strings.Contains(line, `\`):
+		return Reading{}, fmt.Errorf("%.80q is an expression: a number is asked for", value)
+	case all[0].err != nil:
+		return Reading{}, all[0].err
+	case len(all) > 1 && !preposition.MatchString(line[all[0].to:all[1].from]):
+		return Reading{}, errSeveral
+	}
+	return exactly(all[0].value)
+}
+
+// ungrouped is a text that is one number in groups of three digits, with the groups closed up.
+// Within other words they are two numbers, and with a fraction behind them a mixed one.
+func ungrouped(line string) (string, bool) {
+	m := spaced.FindStringSubmatch(line)
+	if m == nil || strings.ContainsAny(m[4], "/,:;=") || len(strings.Fields(m[4])) > 3 {
 		return "", false
 	}
-	return exactNumber(strings.ReplaceAll(m[2], " ", ""), strings.Contains(m[1], "-"))
+	return m[1] + m[2] + strings.ReplaceAll(m[3], " ", "") + m[4], true
 }
 
-// alternatives match what stands between two numbers of which neither is preferred.
-var alternatives = regexp.MustCompile(`(?i)^[^\pL\d]*(?:[,;&–]|\b(?:and|to|versus|vs)\b)[^\pL\d]*$|\bor\b`)
+// joinedEquations matches two equations of one value: "x = 5, y = 6".
+var joinedEquations = regexp.MustCompile(`(?i)=[^=]*(?:[,;]|\band\b|\bor\b)[^=]*=`)
 
-// numberIn reads the number of a marked line: of several the first, as in "12 km
-// in 3 hours", unless they are alternatives, as in "12 or 13".
-func numberIn(line string) (Reading, error) {
-	line, _ = Head(line, maxNumberLine)
-	if n, ok := spacedNumber(line); ok {
-		return exactly(n)
-	}
-	line, _ = afterSign(normalNumbers(line))
-	switch all := numbersIn(line); {
-	case len(all) == 0:
-		return Reading{}, fmt.Errorf("%.80q holds no number", line)
-	case len(all) > 1 && alternatives.MatchString(line[all[0].to:all[1].from]):
-		return Reading{}, errSeveral
-	default:
-		return exactly(all[0].value)
-	}
-}
-
-// placed is a number and where it stands, without its sign.
+// placed is a number and where it stands, with its sign and what multiplies it; err says why
+// it cannot be read.
 type placed struct {
 	value    json.Number
 	from, to int
+	err      error
 }
 
-// numbersIn are the numbers of a text.
-func numbersIn(line string) (all []placed) {
+// numbersIn are the numbers of a normal text, and the digits that are a part of something
+// else, such as a date. Those of a word are no numbers.
+func numbersIn(line string, spec methods.AnswerSpec) (all []placed) {
 	for _, at := range numberForm.FindAllStringIndex(line, -1) {
-		if n, ok := numberAt(line, at[0], at[1]); ok {
-			all = append(all, placed{n, at[0], at[1]})
+		if n := len(all); n > 0 && at[0] < all[n-1].to {
+			continue
+		}
+		if p, ok := numberAt(line, at[0], at[1], spec); ok {
+			all = append(all, p)
 		}
 	}
 	return all
@@ -119,25 +149,81 @@ func isClock(line string, i int) bool {
 	return line[i] == ':' && i > 0 && i+1 < len(line) && isDigit(rune(line[i-1])) && isDigit(rune(line[i+1]))
 }
 
-// numberAt reads line[from:to], which numberForm matched, unless its
-// surroundings make it a part of something else.
-func numberAt(line string, from, to int) (json.Number, bool) {
+// numberAt reads line[from:to], which numberForm matched, unless it is a part of a word.
+func numberAt(line string, from, to int, spec methods.AnswerSpec) (p placed, ok bool) {
+	fault := func(why string) (placed, bool) {
+		return placed{from: from, to: to, err: fmt.Errorf("%.80q is %s: a number is asked for", line, why)}, true
+	}
+	digits := line[from:to]
 	before, size := utf8.DecodeLastRuneInString(line[:from])
 	minus := before == '-'
+	currency := false
 	if minus || before == '+' {
 		from -= size
-		before, _ = utf8.DecodeLastRuneInString(line[:from])
-		if isDigit(before) || unicode.IsLetter(before) || before == '-' { // a range, a name
-			return "", false
+		before, size = utf8.DecodeLastRuneInString(line[:from])
+		if unicode.IsLetter(before) || before == '_' {
+			return p, false
 		}
-	} else if isCurrency(before) {
-		rest := strings.TrimRight(line[:from-size], " ")
-		minus = strings.HasSuffix(rest, "-") && (len(rest) == 1 || strings.HasSuffix(rest, " -"))
+		if isDigit(before) || before == '-' {
+			return fault("a range or a date")
+		}
 	}
-	if unicode.IsLetter(before) || isDigit(before) || isJoint(before) || joined(line[to:]) {
-		return "", false
+	if isCurrency(before) {
+		currency = true
+		from -= size
+		rest := strings.TrimRight(line[:from], " ")
+		if strings.HasSuffix(rest, "-") && (len(rest) == 1 || strings.HasSuffix(rest, " -")) {
+			minus, from = true, len(rest)-1
+		}
+		before, _ = utf8.DecodeLastRuneInString(line[:from])
 	}
-	return exactNumber(line[strings.IndexAny(line[from:], ".0123456789")+from:to], minus)
+	if unicode.IsLetter(before) || before == '_' {
+		return p, false
+	}
+	if isDigit(before) || isJoint(before) || joined(line[to:]) {
+		return fault("a part of a date, a time or the like")
+	}
+	head := line[:from]
+	if at := minusWord.FindStringIndex(head); at != nil && !minus {
+		minus, head = true, head[:at[0]]
+	}
+	if altersBefore.MatchString(head) || head == "- " {
+		return fault("no plain number")
+	}
+	power, percent, to, err := multiplied(line, to, currency, spec)
+	if err != nil {
+		return fault(err.Error())
+	}
+	value, good := exactNumber(digits, power, percent, minus)
+	if !good {
+		return fault("no number")
+	}
+	return placed{value: value, from: from, to: to}, true
+}
+
+// multiplied is the power of ten that a number goes on with, and where it ends.
+func multiplied(line string, to int, currency bool, spec methods.AnswerSpec) (power string, percent bool, end int, err error) {
+	rest := line[to:]
+	if m := magnitude.FindStringSubmatch(rest); m != nil {
+		word := strings.ToLower(m[2])
+		after := strings.TrimLeft(rest[len(m[1])+len(m[2]):], " s")
+		money := currency || isCurrency(firstRune(after))
+		switch {
+		case len(word) > 1, money, m[2] == "k" && m[1] == "":
+			power, to = magnitudes[word], to+len(m[1])+len(m[2])
+			rest = line[to:]
+		case word == "k" && m[1] == " ", m[1] == "" && (m[2] == "K" || m[2] == "M" || m[2] == "B" || m[2] == "T"):
+			return "", false, to, fmt.Errorf("with %q, which may be a unit or a magnitude", m[2])
+		}
+	}
+	if m := percentSign.FindString(rest); m != "" {
+		percent, to = spec.Percent == methods.PercentFraction, to+len(m)
+		rest = line[to:]
+	}
+	if altersAfter.MatchString(rest) {
+		return "", false, to, fmt.Errorf("with %.20q", strings.TrimSpace(rest))
+	}
+	return power, percent, to, nil
 }
 
 func isDigit(r rune) bool    { return '0' <= r && r <= '9' }
@@ -145,7 +231,7 @@ func isCurrency(r rune) bool { return unicode.Is(unicode.Sc, r) }
 func isJoint(r rune) bool    { return strings.ContainsRune(".,:_/^", r) }
 
 // joined reports whether what follows a number continues it: "3rd", "10:30",
-// "2024-05-01", "12,5", "1.2.3".
+// "2024-05-01", "12,5", "1.2.3", "0x1F".
 func joined(rest string) bool {
 	for _, ordinal := range []string{"st", "nd", "rd", "th"} {
 		if after, ok := strings.CutPrefix(rest, ordinal); ok && (after == "" || !unicode.IsLetter(firstRune(after))) {
@@ -153,7 +239,9 @@ func joined(rest string) bool {
 		}
 	}
 	first := firstRune(rest)
-	return isDigit(first) || (isJoint(first) || first == '-') && isDigit(firstRune(rest[1:]))
+	letters := strings.TrimLeftFunc(rest, unicode.IsLetter)
+	return isDigit(first) || (isJoint(first) || first == '-' || first == '–') && isDigit(firstRune(rest[utf8.RuneLen(first):])) ||
+		len(letters) < len(rest) && isDigit(firstRune(letters))
 }
 
 func firstRune(s string) rune {
@@ -162,7 +250,7 @@ func firstRune(s string) rune {
 }
 
 // exactNumber turns one of the forms into a canonical decimal.
-func exactNumber(s string, minus bool) (json.Number, bool) {
+func exactNumber(s, magnitude string, percent, minus bool) (json.Number, bool) {
 	s = strings.ReplaceAll(s, ",", "")
 	whole, fraction, mixed := strings.Cut(s, " ")
 	if !mixed || !strings.Contains(fraction, "/") {
@@ -176,10 +264,16 @@ func exactNumber(s string, minus bool) (json.Number, bool) {
 	w, err1 := decimal.Parse(whole)
 	n, err2 := decimal.Parse(num + power)
 	d, err3 := decimal.Parse(den)
-	if err1 != nil || err2 != nil || err3 != nil || d.Sign() == 0 {
+	factor := "1" + magnitude
+	if percent {
+		factor = "0.01" + magnitude
+	}
+	f, err4 := decimal.Parse(factor)
+	if err1 != nil || err2 != nil || err3 != nil || err4 != nil || d.Sign() == 0 {
 		return "", false
 	}
 	w.Add(w, n.Quo(n, d))
+	w.Mul(w, f)
 	if minus {
 		w.Neg(w)
 	}
@@ -187,12 +281,16 @@ func exactNumber(s string, minus bool) (json.Number, bool) {
 	return json.Number(text), true
 }
 
-// scientific splits "2 × 10^{3}" into "2" and "e3"; other forms stay.
+// scientific splits "2 × 10^{3}" into "2" and "e3", and "10^3" into "1" and "e3"; other forms stay.
 func scientific(s string) (mantissa, power string) {
 	i := strings.IndexAny(s, "×x*")
-	if i < 0 {
+	_, exponent, raised := strings.Cut(s, "^")
+	if !raised {
 		return s, ""
 	}
-	_, exponent, _ := strings.Cut(s[i:], "^")
-	return strings.TrimSpace(s[:i]), "e" + strings.TrimPrefix(strings.Trim(exponent, "{}"), "+")
+	mantissa = "1"
+	if i >= 0 {
+		mantissa = strings.TrimSpace(s[:i])
+	}
+	return mantissa, "e" + strings.TrimPrefix(strings.Trim(exponent, "{}"), "+")
 }

@@ -17,21 +17,30 @@ type Ranked struct {
 // the numbers are let pass.
 var intList = regexp.MustCompile(`\[\s*["']?-?\d+["']?(?:\s*,\s*["']?-?\d+["']?)*\s*,?\s*\]`)
 
-// Ranking reads a ranking of the items 1..n from text: the first JSON-like
-// list of integers in it, or else the integers of its last line that is not
+// aside matches what a list is introduced by that is not the ranking: what it was made from,
+// or what it leaves out.
+var aside = regexp.MustCompile(`(?i)\b(?:given|since|because|from|with|where|excluding|exclude[sd]?|except|without|not|unlike|instead of|rather than|dropped|removed|rejected|eliminated|was|were|before|over|than)\b[^.;\n\[\]]*$`)
+
+// Ranking reads a ranking of the items 1..n from text: the last JSON-like
+// list of integers in it that is not said to be something else, or else the integers of its
+// last line that is not
 // empty, after its last colon if it has one. Such a line must hold at least as
 // many integers as other words: "3, then 1" is a ranking, "none of the 3 fits"
-// is prose. Digits that belong to a word or a decimal number are never taken.
-// Numbers out of range and repeated ones are left out and reported.
+// is prose. Two lists that are joined are no ranking. Digits that belong to a word or a decimal
+// number are never taken. Numbers out of range and repeated ones are left out and reported.
 //
 // Source: seed 000 §Phase 3. Differs: the original took every number in the
 // text, so "Top-5: [3, 1]" ranked 5 first.
 func Ranking(text string, n int) Ranked {
 	var r Ranked
 	var words []string
-	if list := intList.FindString(text); list != "" {
+	list, any := lastList(text)
+	switch {
+	case list != "":
 		words = fields(strings.Trim(list, "[]"))
-	} else {
+	case any:
+		return r
+	default:
 		r.FromLine = true
 		if words = fields(lastLine(text)); isProse(words) {
 			return r
@@ -51,6 +60,24 @@ func Ranking(text string, n int) Ranked {
 		r.Items = append(r.Items, i)
 	}
 	return r
+}
+
+// lastList is the last list of integers that is not introduced as something else; any says
+// whether there is a list at all.
+func lastList(text string) (list string, any bool) {
+	all := intList.FindAllStringIndex(text, -1)
+	for i := len(all) - 1; i >= 0; i-- {
+		before := text[max(0, all[i][0]-200):all[i][0]]
+		if i > 0 {
+			if between := text[all[i-1][1]:all[i][0]]; len(between) < 40 && joining.MatchString(between) {
+				return "", true
+			}
+		}
+		if !aside.MatchString(before[strings.LastIndexAny(before, ".;\n]")+1:]) {
+			return text[all[i][0]:all[i][1]], true
+		}
+	}
+	return "", len(all) > 0
 }
 
 // fields splits at what separates the items of a ranking, and takes off what

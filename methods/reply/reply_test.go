@@ -32,7 +32,8 @@ func TestRanking(t *testing.T) {
 	}{
 		{"[3, 1]", []int{3, 1}, nil, false},
 		{`{"answer": [3, "1",]}`, []int{3, 1}, nil, false},
-		{"Top-5: [3, 1] and [2]", []int{3, 1}, nil, false},
+		{"Top-5: [3, 1] and [2]", nil, nil, false}, {"Given c1=[2, 7, 8] and more, the top-5 is [8, 2, 7, 5, 6]", []int{8, 2, 7, 5, 6}, nil, false},
+		{"Top-5: [3, 1], given c1=[1, 3]", []int{3, 1}, nil, false}, {"Not [3, 1] but [1, 3]", []int{1, 3}, nil, false}, {"[3, 1] rather than [1, 3]", []int{3, 1}, nil, false},
 		{"[best] then [ 4 ,\n5 ]", []int{4, 5}, nil, false},
 		{"[0, 3, 3, 11, -2, 99999999999999999999, 1]", []int{3, 1}, []string{"0", "3", "11", "-2", "99999999999999999999"}, false},
 		{"[12]", nil, []string{"12"}, false},

@@ -28,6 +28,8 @@ func undeclared(text string, spec methods.AnswerSpec) (r Reading, err error) {
 	switch {
 	case text == "" || !all:
 		return r, errNothing
+	case takenBack.MatchString(text[sentenceEnd(text, true):]):
+		return r, errTakenBack
 	case strings.IndexByte("{[", text[0]) >= 0 && (len(found) == 0 || found[0].from > 0):
 		return r, errNothing // an object or list that does not end
 	case len(found) == 1 && found[0].from == 0 && found[0].to == len(text), text[0] == '"' && json.Valid([]byte(text)):
@@ -48,10 +50,14 @@ func undeclared(text string, spec methods.AnswerSpec) (r Reading, err error) {
 	case methods.Fields:
 		r, err = onlyList(found, spec, func(raw json.RawMessage) bool { return raw[0] == '{' })
 	case methods.Number:
-		r, err = onlyNumber(text)
+		r, err = onlyNumber(text, spec)
 	case methods.Choice:
-		if r, err = label(text, spec); err != nil {
-			r, err = onlyLabel(text, spec)
+		if r, err = onlyLine(text, spec); err == errNothing {
+			if strings.Contains(text, "\n") {
+				r, err = onlyLabel(text, spec)
+			} else {
+				r, err = choiceIn(text, spec)
+			}
 		}
 	default:
 		r, err = onlyText(text)
@@ -89,20 +95,22 @@ func isTextList(raw json.RawMessage) bool {
 	return raw[0] == '[' && err == nil
 }
 
-func onlyNumber(text string) (Reading, error) {
+func onlyNumber(text string, spec methods.AnswerSpec) (Reading, error) {
 	if len(text) > maxPlain {
 		return Reading{}, errNothing
 	}
-	if n, ok := spacedNumber(text); ok {
-		return exactly(n)
+	text = normalNumbers(text, spec.Decimal == methods.DecimalComma)
+	if one, ok := ungrouped(strings.Trim(text, decoration)); ok {
+		text = one
 	}
-	switch all := numbersIn(normalNumbers(text)); len(all) {
-	case 0:
+	all := numbersIn(text, spec)
+	switch {
+	case len(all) == 0, len(all) == 1 && all[0].err != nil:
 		return Reading{}, errNothing
-	case 1:
-		return exactly(all[0].value)
+	case len(all) > 1:
+		return Reading{}, errSeveral
 	}
-	return Reading{}, errSeveral
+	return exactly(all[0].value)
 }
 
 func onlyText(text string) (Reading, error) {
@@ -159,30 +167,6 @@ func byLength(labels []string) []string {
 	labels = slices.Clone(labels)
 	slices.SortStableFunc(labels, func(a, b string) int { return len(b) - len(a) })
 	return labels
-}
-
-// reasonAfter is what may follow a label that a marked line begins with.
-var reasonAfter = regexp.MustCompile(`(?i)^["'*_)\]` + "`" + `]*(?:[.,;:!(\n–-]|$|\s+(?:because|since|as|given|due)\b)`)
-
-// leadingLabel reads a marked line that begins with a label and goes on with its
-// reason, if it names no other label; otherwise it returns fault.
-func leadingLabel(line string, spec methods.AnswerSpec, fault error) (Reading, error) {
-	line = strings.TrimLeft(line, decoration+"\"'([")
-	found, end := "", 0
-	for _, l := range byLength(spec.Labels) {
-		spans := mentions(line, l)
-		switch {
-		case len(spans) == 0 || found != "" && strings.Contains(strings.ToLower(found), strings.ToLower(l)):
-		case spans[0][0] > 0:
-			return Reading{}, errSeveral
-		default:
-			found, end = l, spans[0][1]
-		}
-	}
-	if found == "" || !reasonAfter.MatchString(line[end:]) {
-		return Reading{}, fault
-	}
-	return Reading{Answer: methods.ChoiceAnswer(found), Repair: "a label with its reason"}, nil
 }
 
 // mentions are the places where text has label as whole words.

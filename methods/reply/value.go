@@ -97,16 +97,9 @@ func readText(line, rest string, spec methods.AnswerSpec) (Reading, error) {
 	case methods.Ranking:
 		return ranked(line, spec)
 	case methods.Choice:
-		r, err := label(line, spec)
-		if err != nil {
-			if one, bad := onlyLabel(line, spec); bad == nil {
-				return one, nil
-			}
-			return leadingLabel(line, spec, err)
-		}
-		return r, err
+		return choiceIn(line, spec)
 	case methods.Number:
-		return numberIn(line)
+		return numberIn(line, spec)
 	case methods.Set:
 		return setIn(line, rest, spec)
 	case methods.Fields:
@@ -204,45 +197,6 @@ func members(raw json.RawMessage, spec methods.AnswerSpec) (Reading, error) {
 	r, err := setOf(list, spec)
 	r.Repair = "a list of other values than texts"
 	return r, err
-}
-
-// setOf is the set of the texts, or of those that are labels where there are any.
-func setOf(list []string, spec methods.AnswerSpec) (r Reading, err error) {
-	if len(spec.Labels) == 0 {
-		return Reading{Answer: methods.SetAnswer(list)}, nil
-	}
-	kept := []string{}
-	for _, text := range list {
-		one, err := label(text, spec)
-		if err != nil {
-			r.Dropped = append(r.Dropped, text)
-			continue
-		}
-		name, _ := one.Answer.Text() // a label always decodes
-		kept = append(kept, name)
-	}
-	if len(kept) == 0 && len(list) > 0 {
-		return Reading{}, fmt.Errorf("%.80q names none of the labels %s", list, Quoted(spec.Labels))
-	}
-	r.Answer = methods.SetAnswer(kept)
-	return r, nil
-}
-
-// setIn reads a list, or else the parts of the line between commas.
-func setIn(line, rest string, spec methods.AnswerSpec) (Reading, error) {
-	if found, _ := literals(line + "\n" + rest); len(found) > 0 {
-		return readLiteral(found[0], spec)
-	}
-	var parts []string
-	for part := range strings.SplitSeq(line, ",") {
-		if part = strings.Trim(part, decoration+"\"'."); part != "" {
-			parts = append(parts, part)
-		}
-	}
-	if len(parts) == 0 {
-		return Reading{}, errors.New("it names no member")
-	}
-	return setOf(parts, spec)
 }
 
 // namedFields reads an object that has all the names of the spec and drops others.

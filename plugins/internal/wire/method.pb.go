@@ -1355,6 +1355,9 @@ type AnswerSpec struct {
 	K             int64                  `protobuf:"varint,3,opt,name=k,proto3" json:"k,omitempty"`
 	Labels        []string               `protobuf:"bytes,4,rep,name=labels,proto3" json:"labels,omitempty"`
 	Names         []string               `protobuf:"bytes,5,rep,name=names,proto3" json:"names,omitempty"`
+	Texts         []string               `protobuf:"bytes,6,rep,name=texts,proto3" json:"texts,omitempty"`     // choice: the options' texts, in the order of labels
+	Decimal       string                 `protobuf:"bytes,7,opt,name=decimal,proto3" json:"decimal,omitempty"` // "comma" where replies write 1.500,25
+	Percent       string                 `protobuf:"bytes,8,opt,name=percent,proto3" json:"percent,omitempty"` // "fraction" where 25 % is 0.25
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1422,6 +1425,27 @@ func (x *AnswerSpec) GetNames() []string {
 		return x.Names
 	}
 	return nil
+}
+
+func (x *AnswerSpec) GetTexts() []string {
+	if x != nil {
+		return x.Texts
+	}
+	return nil
+}
+
+func (x *AnswerSpec) GetDecimal() string {
+	if x != nil {
+		return x.Decimal
+	}
+	return ""
+}
+
+func (x *AnswerSpec) GetPercent() string {
+	if x != nil {
+		return x.Percent
+	}
+	return ""
 }
 
 type Answer struct {
@@ -1963,14 +1987,17 @@ const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"\x05tools\x18\x04 \x03(\v2\x1a.noema.methods.v1.ToolSpecR\x05tools\x123\n" +
 	"\x06answer\x18\x05 \x01(\v2\x1b.noema.method.v1.AnswerSpecR\x06answer\x12\x12\n" +
 	"\x04seed\x18\x06 \x01(\x04R\x04seed\x12\x18\n" +
-	"\aoptions\x18\a \x01(\fR\aoptions\"j\n" +
+	"\aoptions\x18\a \x01(\fR\aoptions\"\xb4\x01\n" +
 	"\n" +
 	"AnswerSpec\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\f\n" +
 	"\x01n\x18\x02 \x01(\x03R\x01n\x12\f\n" +
 	"\x01k\x18\x03 \x01(\x03R\x01k\x12\x16\n" +
 	"\x06labels\x18\x04 \x03(\tR\x06labels\x12\x14\n" +
-	"\x05names\x18\x05 \x03(\tR\x05names\"\x87\x01\n" +
+	"\x05names\x18\x05 \x03(\tR\x05names\x12\x14\n" +
+	"\x05texts\x18\x06 \x03(\tR\x05texts\x12\x18\n" +
+	"\adecimal\x18\a \x01(\tR\adecimal\x12\x18\n" +
+	"\apercent\x18\b \x01(\tR\apercent\"\x87\x01\n" +
 	"\x06Answer\x12\x14\n" +
 	"\x05value\x18\x01 \x01(\fR\x05value\x12\x18\n" +
 	"\aoutcome\x18\x02 \x01(\tR\aoutcome\x12\x16\n" +

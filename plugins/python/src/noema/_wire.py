@@ -70,7 +70,7 @@ def to_problem(m: Any, description: c.Description) -> c.Problem:
         query=m.query,
         context_json=m.context.decode(),
         tools=tuple(to_tool(t) for t in m.tools),
-        answer=c.AnswerSpec(a.kind, a.n, a.k, tuple(a.labels), tuple(a.names)),
+        answer=c.AnswerSpec(a.kind, a.n, a.k, tuple(a.labels), tuple(a.names), tuple(a.texts), a.decimal, a.percent),
         seed=m.seed,
         options=description.fill(load(m.options) or {}),
     )

@@ -41,6 +41,9 @@ class AnswerSpec:
     k: int = 0  # ranking: how many of them to name, at most
     labels: tuple[str, ...] = ()  # choice: what may be chosen
     names: tuple[str, ...] = ()  # fields: the field names
+    texts: tuple[str, ...] = ()  # choice: the options' texts, in the order of labels
+    decimal: str = ""  # "comma" where replies write 1.500,25
+    percent: str = ""  # "fraction" where 25 % is 0.25
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,323 @@
+package reply
+
+import (
+	"cmp"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"noema/methods"
+)
+
+// statement is a place in a reply that says what the answer is.
+type statement struct {
+	at, to  int     // in the text: all of it
+	value   int     // where its value begins
+	line    string  // its value
+	rest    string  // the lines below it, where the value may go on there
+	object  *object // in place of line
+	name    string
+	loose   bool // not a mark that prompts ask for
+	prose   bool // a sentence, which may be about the answer and not say it
+	closed  bool // the value has an end of its own: a brace, a tag
+	several bool // it goes on from another with "or" and the like
+}
+
+func (s statement) read(spec methods.AnswerSpec) (Reading, error) {
+	if s.several {
+		return Reading{}, errSeveral
+	}
+	if s.object != nil {
+		return s.object.read(spec)
+	}
+	line := s.line
+	if line == "" { // the answer may follow on lines of its own
+		line = below(s.rest, spec)
+	}
+	if line == "" {
+		return Reading{}, errors.New(`nothing follows "Answer:"`)
+	}
+	if i := sentenceEnd(line, spec.Kind == methods.Choice); takenBack.MatchString(line[i:]) {
+		return Reading{}, errTakenBack
+	}
+	switch {
+	case !s.prose:
+	case spec.Kind == methods.Text && denied.MatchString(line):
+		return Reading{}, errors.New("it says what the answer is not")
+	case spec.Kind != methods.Text && strings.HasSuffix(strings.TrimRight(line, " \"'*_)"), "?"):
+		return Reading{}, errors.New("it asks whether that is the answer")
+	}
+	return readText(line, s.rest, spec)
+}
+
+// below is the value that stands on the lines under a mark: all of them for a text, a set or
+// fields, and else the first.
+func below(rest string, spec methods.AnswerSpec) string {
+	rest = strings.TrimSpace(rest)
+	switch spec.Kind {
+	case methods.Number, methods.Choice:
+		line, _, _ := strings.Cut(rest, "\n")
+		return strings.TrimLeft(strings.TrimSpace(line), "#> ")
+	}
+	return rest
+}
+
+// The marks of a line and of a sentence. echoed matches what small models repeat of prompts,
+// as in "The answer is one number."
+var (
+	answerLabel = regexp.MustCompile(`(?i)^(?:(?:my|the|so|thus|therefore|hence|and)[, ]+)*(?:final |correct |right |best )*answer[` + "`" + `*_ \t]*[:：]`)
+	answerHead  = regexp.MustCompile(`(?i)^(?:the |my )?(?:final |correct )?answer[` + "`" + `*_ \t]*$`)
+	answerIs    = regexp.MustCompile(`(?i)(?:\b(?:correct|right|best|final) (?:option|choice|result|solution)|\banswers?|\brespuesta|\bantwort|r[ée]ponse|\bresposta|\brisposta|ответ)` +
+		`(?: (?:to|of|for)\b[^.\n?!;:"“]{1,100}?)?(?: (?:key|option|choice|letter))?[*_` + "`" + ` \t]*` +
+		`(?:\b(?:is|are|was|would be|should be|must be|will be|becomes|equals|es|ist|lautet|est)\b|[=:：]|\s[éè]\s)` +
+		`(?:[ \t]+(?:thus|therefore|then|indeed|simply|just|hence|clearly|actually|still|now|definitely|most likely|likely|probably)\b)*[ \t]*[*_]*[:：]?`)
+	answerCJK = regexp.MustCompile(`(?:答案|答え)[应应該为為是は：:]+`)
+	isCorrect = regexp.MustCompile(`(?i)\bis(?: indeed| therefore| thus)?(?: the)?(?: most| single| only)?(?: (?:correct|right|best|final)(?: answer| option| choice)?| answer)\b\s*(?:[.!,;:\n]|$|because|since)`)
+	echoed    = regexp.MustCompile(`(?i)^["'<{\[(]*(?:one number|a short text|a set of|a value for each|number\b|label\b|text\b|\.\.\.|…|your answer|final answer|x\b[^=]*$)`)
+	boxedOpen = regexp.MustCompile(`\\(?:boxed|fbox)\s*\{`)
+	tagged    = regexp.MustCompile(`(?is)<(answer|final_answer)>(.*?)(?:</(?:answer|final_answer)>|$)`)
+)
+
+var (
+	errTakenBack = errors.New("it takes its answer back")
+	// conditional matches what makes a sentence about the answer no statement of it.
+	conditional = regexp.MustCompile(`(?i)\b(?:if|whether|suppose|supposing|assume|assuming|unless|how|why|doubt|claims?|claimed|says?|said|not)\b[^.!?;\n]*$`)
+	// denied begins a value that is what the answer is not.
+	denied = regexp.MustCompile(`(?i)^\W*(?:not|neither|definitely not|certainly not)\b`)
+	// withheld says that there is no answer.
+	withheld = regexp.MustCompile(`(?i)\b(?:none|neither|not|unclear|unknown|cannot|can't|impossible|undetermined|indeterminate|ambiguous|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thir|four|fif|six|seven|eigh|nine|twenty|thirty|forty|fifty|hundred|thousand|million|billion|dozen|half|infinity|infinite)`)
+	// about begins a value that is said of the answer and is no answer itself.
+	about = regexp.MustCompile(`(?i)^\W*(?:obtained|found by|given by|given in|determined|based on|clear\b|obvious|derived|calculated|computed|straightforward|as follows|that\b|because\b|well[- ]known|correct\b|wrong\b|incorrect\b|right\b|the same\b|to be found)`)
+	// takenBack matches what takes an answer back, or adds another, behind it.
+	takenBack = regexp.MustCompile(`(?i)(?:^|[.!?:;,\n—–)(-])[\s"'*_]*(?:(?:but|oh|no|and|so|ah|well),? )*(?:wait\b|hold on\b|hang on\b|hmm+\b|oops\b|whoops\b|scratch that\b|strike that\b|on second thoughts?\b|correction\b|never ?mind\b|actually\b|no[,.!]|sorry\b|my mistake\b|alternatively\b|or (?:maybe|perhaps|possibly|rather|is it)\b` +
+		`|let me (?:re-?(?:think|consider|do|calculate|compute|read|examine|evaluate|check)|correct|fix|try again|start over)|i (?:was|am|made|have made|may have made|might have made) (?:a |an |some )?(?:mistake|error|wrong|mistaken|incorrect))` +
+		`|\bi'm (?:wrong|mistaken)\b|\b(?:that|this|which|it|(?:the|my) (?:above |previous |first |earlier )?(?:answer|result))(?:['’]s| is| was| seems| looks) (?:wrong|incorrect|not (?:right|correct|quite right)|a mistake|an error|mistaken|false)\b` +
+		`|\b(?:it|this|the answer) (?:could|might|may) (?:also |as well |instead )?be\b`)
+	// joining ends a text that goes on with another answer of the same statement.
+	joining = regexp.MustCompile(`(?i)(?:\b(?:or|and|nor)|[,;/&])[\s$"'*_(\\]*(?:\pL\s*=\s*)?$`)
+)
+
+// statements finds what a reply says the answer is, in order. What stands within a literal
+// is data. A sentence and the box in it are one statement.
+func statements(text string, spec methods.AnswerSpec, form Form) []statement {
+	spans, _ := literals(text)
+	isData := func(at int) bool {
+		i, _ := slices.BinarySearchFunc(spans, at, func(l literal, at int) int { return cmp.Compare(l.to, at) })
+		return i < len(spans) && spans[i].from < at && at < spans[i].to
+	}
+	all := answerObjects(text, spans, form)
+	lines := markedLines(text)
+	all = append(all, lines...)
+	if !unfinished(text) { // an object that does not end is not text with marks
+		all = append(all, otherMarks(text)...)
+		all = append(all, sentences(text, spec)...)
+	}
+	all = slices.DeleteFunc(all, func(s statement) bool { return s.object == nil && isData(s.at) })
+	slices.SortStableFunc(all, func(a, b statement) int { return cmp.Or(a.at-b.at, b.to-a.to) })
+	var found []statement
+	for _, s := range all {
+		last := len(found) - 1
+		switch {
+		case last < 0 || s.at >= found[last].to:
+			if last >= 0 && s.closed && found[last].closed && gap(text[found[last].to:s.at]) {
+				s.several = true
+			}
+			found = append(found, s)
+		case s.at < found[last].value, s.prose && found[last].closed: // its own mark, or words in a box
+		case found[last].object != nil:
+		default:
+			s.several = joining.MatchString(text[found[last].value:s.at]) && strings.TrimSpace(text[found[last].value:s.at]) != ""
+			s.at, s.name, s.loose = found[last].at, found[last].name, found[last].loose
+			found[last] = s
+		}
+	}
+	return found
+}
+
+// gap reports whether what stands between two answers joins them: no sentence ends in it.
+func gap(between string) bool {
+	return len(between) < 80 && (joining.MatchString(between) || strings.TrimSpace(between) == "")
+}
+
+// unfinished reports whether a text begins with an object that does not end.
+func unfinished(text string) bool {
+	trimmed := strings.TrimSpace(text)
+	if !strings.HasPrefix(trimmed, "{") {
+		return false
+	}
+	_, ok := literalAt(trimmed, 0)
+	return !ok
+}
+
+// lead is Markdown that models put before a mark at the beginning of a line: quotes, headings,
+// bullets, emphasis.
+const lead = " \t\r*_#>`-•"
+
+// markedLines finds the lines that begin with "Answer:", or have that as their heading.
+func markedLines(text string) (all []statement) {
+	for start := 0; start <= len(text); {
+		end := len(text)
+		if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
+			end = start + i
+		}
+		line := text[start:end]
+		s := strings.TrimLeft(line, lead)
+		label := answerLabel.FindString(s)
+		if label == "" && strings.TrimSpace(text[end:]) != "" {
+			label = answerHead.FindString(s)
+		}
+		if label != "" {
+			opened := line[:len(line)-len(s)]
+			at := start + len(opened) + len(label)
+			value := text[at:end]
+			for _, e := range emphases { // "**Answer:** 5"
+				if strings.Contains(opened, e) && strings.Count(label, e)%2 == 0 && strings.HasPrefix(value, e) {
+					value, opened = value[len(e):], strings.Replace(opened, e, "", 1)
+				}
+			}
+			value = strings.TrimSpace(closed(opened, value))
+			rest := text[min(len(text), end+1):]
+			if strings.HasPrefix(value, "```") && strings.Contains(rest, "```") {
+				value, rest = "", value+"\n"+rest // a block that begins on the line of its mark
+			}
+			to := end
+			if strings.Trim(value, "*_`") == "" {
+				value = ""
+				to += len(rest) - len(strings.TrimLeft(rest, "\n\r\t ")) + 1 // up to where the value begins
+				to = min(to, len(text))
+				if i := strings.IndexByte(text[to:], '\n'); i >= 0 {
+					to += i
+				} else {
+					to = len(text)
+				}
+			}
+			all = append(all, statement{at: start, to: to, value: at, line: unpaired(value), rest: rest, name: "a line that begins with \"Answer:\""})
+		}
+		start = end + 1
+	}
+	return latest(all)
+}
+
+// otherMarks finds boxes of LaTeX, tags, and the last line where it begins with "####".
+func otherMarks(text string) (all []statement) {
+	last := strings.LastIndexByte(strings.TrimRight(text, " \t\r\n"), '\n') + 1
+	if tail := strings.TrimSpace(text[last:]); strings.HasPrefix(tail, "####") && strings.TrimLeft(tail, "#") != "" {
+		all = append(all, statement{at: last, to: len(text), value: last, line: unpaired(strings.TrimLeft(tail, "# ")), name: "a last line that begins with \"####\"", loose: true})
+	}
+	if strings.Contains(text, "<") {
+		for _, m := range latest(tagged.FindAllStringSubmatchIndex(text, -1)) {
+			all = append(all, statement{at: m[0], to: m[1], value: m[4], line: strings.TrimSpace(text[m[4]:m[5]]), name: "an element <answer>", loose: true, closed: true})
+		}
+	}
+	from := 0
+	for _, m := range latest(boxedOpen.FindAllStringIndex(text, -1)) {
+		if m[0] < from {
+			continue // a box in a box
+		}
+		line, to := boxed(text, m[1])
+		all = append(all, statement{at: m[0], to: to, value: m[1], line: line, name: "a box of LaTeX", loose: true, closed: true})
+		from = to
+	}
+	return all
+}
+
+// boxed is what stands in the braces that open before at, and where they close.
+func boxed(text string, at int) (string, int) {
+	depth := 1
+	for i := at; i < len(text); i++ {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				inner := strings.TrimSpace(text[at:i])
+				if m := inCommand.FindStringSubmatch(inner); m != nil {
+					inner = m[1]
+				}
+				return inner, i + 1
+			}
+		}
+	}
+	return "", len(text)
+}
+
+// sentences finds the sentences that say what the answer is.
+func sentences(text string, spec methods.AnswerSpec) (all []statement) {
+	add := func(at, value, to int, line string) {
+		if plausible(line, spec) {
+			all = append(all, statement{at: at, to: to, value: value, line: line, name: "a sentence \"The answer is …\"", loose: true, prose: true})
+		}
+	}
+	marks := answerIs.FindAllStringIndex(text, -1)
+	if strings.ContainsRune(text, '答') {
+		marks = append(marks, answerCJK.FindAllStringIndex(text, -1)...)
+	}
+	for _, m := range latest(marks) {
+		clause := text[max(0, m[0]-200):m[0]]
+		clause = clause[strings.LastIndexAny(clause, ".!?;\n")+1:]
+		if conditional.MatchString(clause) {
+			continue
+		}
+		at, value := m[0], m[1]
+		if below := strings.TrimLeft(text[value:], " \t*_"); strings.HasPrefix(below, "\n") { // on the next line
+			value = len(text) - len(strings.TrimLeft(below, "\n\r\t "))
+		}
+		to := value + sentenceEnd(text[value:min(len(text), value+maxSentence)], spec.Kind == methods.Choice)
+		line := closed(text[at:value]+clause, strings.TrimSpace(text[value:to]))
+		if spec.Kind == methods.Text || spec.Kind == methods.Fields {
+			line = unpaired(strings.TrimSuffix(strings.TrimRight(line, "!。"), "."))
+		}
+		add(at, value, to, line)
+	}
+	if spec.Kind == methods.Choice && strings.Contains(text, " is ") {
+		for _, m := range latest(isCorrect.FindAllStringIndex(text, -1)) {
+			from := clauseStart(text, m[0])
+			line := strings.TrimSpace(text[from:m[0]])
+			if _, err := choiceIn(line, spec); err == nil {
+				add(from, from, m[1], line)
+			}
+		}
+	}
+	return all
+}
+
+// maxSentence bounds a sentence that says what the answer is, in bytes.
+const maxSentence = 2000
+
+// latest are the last of many places: earlier ones do not decide.
+func latest[T any](places []T) []T { return places[max(0, len(places)-maxCandidates):] }
+
+// clauseStart is where the clause begins that ends at to.
+func clauseStart(text string, to int) int {
+	from := max(0, to-200)
+	from += strings.LastIndexAny(text[from:to], ".!?;:,\n") + 1
+	for _, word := range []string{"so ", "thus ", "therefore ", "hence ", "that "} {
+		if i := strings.LastIndex(strings.ToLower(text[from:to]), word); i >= 0 {
+			from += i + len(word)
+		}
+	}
+	return from
+}
+
+// plausible reports whether the words of a sentence can be an answer. Those that speak of the
+// answer are left to it, but one that denies or withholds it counts, and is unparsed.
+func plausible(line string, spec methods.AnswerSpec) bool {
+	if bareValue(line) == "" || echoed.MatchString(line) {
+		return false
+	}
+	if withheld.MatchString(line) && spec.Kind != methods.Text {
+		return true
+	}
+	switch spec.Kind {
+	case methods.Number:
+		return strings.ContainsFunc(line, isAnyDigit)
+	case methods.Ranking:
+		return strings.ContainsFunc(line, isAnyDigit)
+	case methods.Fields:
+		return strings.ContainsAny(line, "{")
+	case methods.Text:
+		return !about.MatchString(line)
+	}
+	return len(spec.Labels) == 0 || namesLabel(line, spec)
+}
