@@ -72,7 +72,7 @@ const (
 	Answered   Outcome = "answered"
 	Defaulted  Outcome = "defaulted" // fell back on a default because nothing better was found
 	Unparsed   Outcome = "unparsed"  // the model's reply held no answer
-	Refused    Outcome = "refused"   // no valid plan after the allowed retries
+	Refused    Outcome = "refused"   // the model refused, or gave no valid plan after the allowed retries
 	OverBudget Outcome = "budget"    // a limit was reached before an answer
 	Failed     Outcome = "error"     // the method, its plugin or the provider failed
 )

@@ -33,6 +33,7 @@ const (
 	// AnswerRepaired says that the answer, or a part that it is made of, was read
 	// from another form than the one asked for. Tables count such trials.
 	AnswerRepaired EventKind = "answer_repaired"
+	ReplyCut       EventKind = "reply_cut"    // a reply was cut at the token limit; the kernel says so
 	Retry          EventKind = "retry"        // a model was asked again
 	Fallback       EventKind = "fallback"     // a default took the place of a result
 	Truncated      EventKind = "truncated"    // a limit cut something

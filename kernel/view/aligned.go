@@ -158,7 +158,7 @@ func (l *loaded) reply(t *record.Trial, c record.Call, part *stepPart, planning 
 	case c.Kind != record.CompletionCall:
 	case part.value == "" || planning:
 		if x, err := l.Read(t.ID, c); err == nil {
-			part.value = l.clean(x.Record.Completion.Text)
+			part.value = l.clean(x.Parts().Said)
 		}
 	}
 	if c.Kind == record.CompletionCall && c.Fault == "" {

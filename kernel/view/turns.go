@@ -22,7 +22,7 @@ type turn struct {
 	State              string  // whether it was new
 	Left, Width        float64 // of its bar, in percent of the trial's time
 	Messages           []said  // what was asked
-	Reply              *said
+	Thoughts, Reply    *said
 	Alone              string  // its own page
 	At, Fork           string  // its name for a fork, and the command; empty where nothing can be replaced
 	Differs            []piece // what came of it, held against Theirs
@@ -129,7 +129,12 @@ func (c *turn) read(l *loaded, id record.TrialID, call record.Call) int {
 		one := show(string(m.Role), l.clean(m.Content), false)
 		c.Messages, size = append(c.Messages, one), size+len(one.Text)
 	}
-	reply := show("reply", l.clean(x.Record.Completion.Text), false)
+	parts := x.Parts()
+	if len(parts.Thoughts) > 0 {
+		thoughts := show("thought", l.clean(strings.Join(parts.Thoughts, "\n\n")), false)
+		c.Thoughts, size = &thoughts, size+len(thoughts.Text)
+	}
+	reply := show("reply", l.clean(parts.Said), false)
 	c.Reply = &reply
 	if c.Short == "" {
 		line, _, _ := strings.Cut(strings.TrimSpace(reply.Text), "\n")

@@ -24,6 +24,10 @@ const DefaultRetries = 2
 // used.
 var ErrInvalid = errors.New("no usable reply")
 
+// ErrRefused says that the model refused, or that the provider's filter held the reply back.
+// Asking again would pay for the same.
+var ErrRefused = errors.New("the model refused to answer")
+
 // InvalidError is an [ErrInvalid] with its circumstances.
 type InvalidError struct {
 	Path     string // call path of the last attempt
@@ -92,11 +96,16 @@ func converse(ctx context.Context, h methods.Host, req methods.Request, o Option
 		if err != nil {
 			return c, fmt.Errorf("ask %s: %w", req.Path, err)
 		}
-		fault := InWords(read(c, req.Path))
-		if fault == nil {
-			return c, nil
+		if c.Finish == methods.FinishFilter {
+			return c, &InvalidError{Path: req.Path, Attempts: attempt, Fault: refusal(c)}
 		}
-		if c.Finish == methods.FinishLength {
+		fault := InWords(read(c, req.Path))
+		switch {
+		case fault == nil:
+			return c, nil
+		case c.Finish == methods.FinishLength && c.Text == "":
+			fault = errCutThought
+		case c.Finish == methods.FinishLength:
 			fault = fmt.Errorf("%w (it was cut off at the token limit: be shorter)", fault)
 		}
 		if attempt > o.Retries {
@@ -106,6 +115,14 @@ func converse(ctx context.Context, h methods.Host, req methods.Request, o Option
 		req.Path = base + "/r" + strconv.Itoa(attempt)
 		h.Emit(event(req.Path, methods.Retry, "ask again: "+OneLine(fault.Error(), 200)))
 	}
+}
+
+// refusal is the cause of a refusal, in the model's words or the provider's.
+func refusal(c methods.Completion) error {
+	if cause := OneLine(c.Text, 300); cause != "" {
+		return fmt.Errorf("%w: %s", ErrRefused, cause)
+	}
+	return fmt.Errorf("%w: the provider's filter held the reply back", ErrRefused)
 }
 
 // Limits on what a re-ask repeats, in bytes. A model caught in a loop can

@@ -2,7 +2,13 @@ package reply
 
 import (
 	"strings"
+
+	"noema/methods"
 )
+
+// Rules is the version of the rules by which replies are read. It is part of the configuration
+// of every run. Version 1 took the first list, the first statement and thoughts for answers.
+const Rules = 2
 
 // Marks are the words between which a model thinks. Open is empty where the model's chat
 // template writes it, so that a reply holds the end alone.
@@ -67,6 +73,33 @@ func Split(text string, own ...Marks) Parts {
 		}
 	}
 	return Parts{Said: text}
+}
+
+// Said is what a method gets of a completion: what the model said. A reply whose last thought
+// does not end says nothing, and was cut.
+func Said(c methods.Completion, own ...Marks) methods.Completion {
+	p := Split(c.Text, own...)
+	if p.Thoughts == nil {
+		return c
+	}
+	if p.Open {
+		c.Text, c.Finish, c.Logprobs = "", methods.FinishLength, nil
+		return c
+	}
+	if c.Logprobs != nil { // of what was said alone
+		left := len(c.Text) - len(p.Said)
+		for left > 0 && len(c.Logprobs) > 0 && strings.HasSuffix(c.Text, p.Said) {
+			if left -= len(c.Logprobs[0].Raw()); left >= 0 {
+				c.Logprobs = c.Logprobs[1:]
+			}
+		}
+		p.Said = ""
+		for _, t := range c.Logprobs {
+			p.Said += string(t.Raw())
+		}
+	}
+	c.Text = p.Said
+	return c
 }
 
 // opens reports whether a text begins with a mark, or has it at the beginning of a line.

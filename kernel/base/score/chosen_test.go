@@ -93,14 +93,19 @@ func TestSameMath(t *testing.T) {
 		{`x = 5`, "5"}, {`The answer is $\boxed{\frac{3}{4}}$.`, "3/4"}, {`90^\circ`, "90"}, {`10\%`, "10"}, {`5\text{ cm}`, "5"},
 		{`\left(3, \frac{\pi}{2}\right)`, `(3,\pi/2)`}, {"2x+3", "3+2x"}, {"(x+1)^2", "x^2+2x+1"}, {"2^{10}", "1024"}, {"-(-3)", "3"},
 		{`[0,1)`, `[0, 1)`}, {`\text{Evelyn}`, `\text{Evelyn}`}, {"x^2y", "y*x^2"}, {`\frac{\sqrt{3}}{3}`, `\frac{1}{\sqrt{3}}`}, {"0.1+0.2", "0.3"}, {"2^{-1}", ".5"},
+		{`\text{even}`, "even"}, {`\text{Even}`, "even"}, {`\text{(C)}`, "(C)"}, {`\text{(C)}`, "C"}, {`\$36`, "36"}, {"$36$", `\$36`}, {"28 percent", `28\%`},
+		{`1\frac{12}{13}`, `\frac{25}{13}`}, {"1 1/2", "3/2"}, {`-1\frac12`, "-3/2"}, {"101_{2}", "101_2"}, {`x \in [-2,7]`, "[-2, 7]"}, {`\{1, 2\}`, `\{2,1\}`},
+		{`\begin{pmatrix} 1 \\ \frac{1}{2} \end{pmatrix}`, `\begin{pmatrix}1\\0.5\end{pmatrix}`}, {"1, -2", "1,-2"}, {`(-\infty, 3) \cup (5, \infty)`, `(-\infty,3)\cup(5,\infty)`},
 	} {
-		if !score.SameMath(equal[0], equal[1]) && equal[0] != equal[1] {
+		if !score.SameMath(equal[0], equal[1]) || !score.SameMath(equal[1], equal[0]) {
 			t.Errorf("%q and %q are not the same", equal[0], equal[1])
 		}
 	}
 	for _, other := range [][2]string{
 		{"1/3", "0.333333"}, {"(1,2)", "(2,1)"}, {"[0,1)", "[0,1]"}, {"x+1", "y+1"}, {"2x", "2"}, {"", ""}, {"1/0", "2/0"},
 		{"9^9^9^9^9", "1"}, {strings.Repeat("(", 5000), "1"}, {strings.Repeat("2^", 400) + "2", "3"}, {`\frac{1}`, "1"}, {"3", "-3"},
+		{`1\frac{12}{13}`, `\frac{12}{13}`}, {"1 1/2", "11/2"}, {`\text{even}`, `\text{odd}`}, {"101_2", "101"}, {"[1,2]", "(1,2)"}, {`\{1,2\}`, "(1,2)"},
+		{`\begin{pmatrix}1\\2\end{pmatrix}`, `\begin{pmatrix}1&2\end{pmatrix}`}, {`\begin{pmatrix}1\\2\end{pmatrix}`, "1,2"}, {`\{1,1,2\}`, `\{1,2,2\}`},
 	} {
 		if score.SameMath(other[0], other[1]) {
 			t.Errorf("%q and %q are the same", other[0], other[1])

@@ -12,29 +12,44 @@ import (
 
 // SameMath reports whether two expressions are equal, as plain text or LaTeX:
 //
-//	numbers (1,234.5), + - * / ^, parentheses, \frac \dfrac \tfrac, \sqrt and
-//	\sqrt[n], \pi, \cdot \times \div, products without a sign, variables of one
-//	letter, tuples and intervals such as (1, \sqrt{2}]
+//	numbers (1,234.5), mixed numbers (1\frac{1}{2}), + - * / ^, parentheses, \frac \dfrac
+//	\tfrac, \sqrt and \sqrt[n], \pi, \cdot \times \div, products without a sign, variables
+//	of one letter, lists, tuples and intervals such as (1, \sqrt{2}], matrices, and sets
+//	\{1, 2\}, whose members have no order
 //
 // Rational ones are compared exactly, others in floating point (within 1e-9 of
 // their size), variables at three points. Of an answer with \boxed{…} or $…$ the last
-// of these counts; of "x = 5" what stands behind the sign; of "5\text{ cm}", "5^\circ"
-// and "5\%" the 5. What is not in this subset is equal if it is the same text but for
-// spaces. It does no computer algebra: equations, sets, matrices, functions such as
-// \sin, and units that differ are compared as texts.
+// of these counts; of "x = 5" and "x \in [1, 2]" what stands behind the sign; of "5\text{ cm}",
+// "5^\circ", "5\%", "5 percent" and "\$5" the 5; of \text{even} the word, in any case. What is
+// not in this subset is equal if it is the same text but for spaces, the braces of a single
+// character, and \left and \right: equations, functions such as \sin, numbers in another base
+// (101_2), and units that differ. It does no computer algebra. The first four lines are those of
+// Hendrycks et al. 2021 (MATH, math_equivalence.py), which compares texts; values, matrices
+// entry by entry and sets without order are compared as by Math-Verify.
 func SameMath(got, want string) bool {
 	a, b := mathText(got), mathText(want)
 	if a == b {
 		return a != ""
 	}
 	left, right := mathParts(a), mathParts(b)
-	if len(left) != len(right) || len(left) > 1 && (a[0] != b[0] || a[len(a)-1] != b[len(b)-1]) {
+	if len(left.parts) != len(right.parts) || left.open != right.open || left.end != right.end {
 		return false
 	}
-	for i := range left {
-		if left[i] != right[i] && !sameExpression(left[i], right[i]) {
+	used := make([]bool, len(right.parts))
+	for i, part := range left.parts {
+		at := i
+		if left.open == `\{` {
+			at = -1
+			for j, other := range right.parts {
+				if at < 0 && !used[j] && sameExpression(part, other) {
+					at = j
+				}
+			}
+		}
+		if at < 0 || used[at] || !sameExpression(part, right.parts[at]) {
 			return false
 		}
+		used[at] = true
 	}
 	return true
 }
@@ -43,6 +58,9 @@ func SameMath(got, want string) bool {
 var mathPoints = []float64{0.7390851, 1.9021605, 3.3588565}
 
 func sameExpression(a, b string) bool {
+	if a == b {
+		return true
+	}
 	for i, at := range mathPoints {
 		x, err := evaluateMath(a, at)
 		if err != nil {
@@ -65,28 +83,54 @@ func sameExpression(a, b string) bool {
 
 var (
 	inDollars = regexp.MustCompile(`\$+([^$]+)\$+`)
-	dropped   = regexp.MustCompile(`\\(?:left|right|displaystyle|degree|[,;:! ()\[\]%])|\\(?:text|mathrm|mbox)\{[^{}]*\}|\^\{?\\circ\}?|[$°%\s]`)
+	dropped   = regexp.MustCompile(`\\(?:left|right|displaystyle|degree|quad|qquad|[,;:! ()\[\]%])|\^\{?\\circ\}?|(?i:per ?cent|degrees?)\b|[$°%~\s]`)
+	asText    = regexp.MustCompile(`\\(?:text|mathrm|mbox|textbf|mathbf|textit|operatorname)\s*\{([^{}]*)\}`)
 	thousands = regexp.MustCompile(`(\d),(\d{3})\b`)
-	assigned  = regexp.MustCompile(`^[a-zA-Z]=`)
+	assigned  = regexp.MustCompile(`^[a-zA-Z](?:=|\\in(?:[^a-z]|$))`)
+	mixed     = regexp.MustCompile(`(\d+)\s*(\\[dt]?frac\s*(?:\{\d+\}\s*\{\d+\}|\d\s*\d))|(\d+)\s+(\d+/\d+)`)
+	oneBraced = regexp.MustCompile(`([_^])\{(\w)\}`)
+	inLetter  = regexp.MustCompile(`^\(([A-Za-z])\)$`)
+	matrix    = regexp.MustCompile(`^\\begin\{([a-zA-Z]*matrix)\}(.*)\\end\{[a-zA-Z]*matrix\}$`)
+	spelled   = strings.NewReplacer(`\dfrac`, `\frac`, `\tfrac`, `\frac`, `\cdot`, "*", `\times`, "*", `\div`, "/", "−", "-", "×", "*", "·", "*", "÷", "/", "π", `\pi`, "**", "^", "√", `\sqrt`, `\lbrace`, `\{`, `\rbrace`, `\}`)
 )
+
+// rowEnd stands for the end of a matrix's row.
+const rowEnd = "¦"
 
 // maxMath bounds an expression in bytes.
 const maxMath = 1000
 
 // mathText is the expression of an answer, without what only sets type.
 func mathText(s string) string {
-	s = strings.TrimRight(strings.TrimSpace(s), ".")
+	s = strings.ReplaceAll(strings.TrimRight(strings.TrimSpace(s), "."), `\$`, "")
 	if i := strings.LastIndex(s, `\boxed{`); i >= 0 {
 		s = braced(s[i+len(`\boxed`):])
 	} else if all := inDollars.FindAllStringSubmatch(s, -1); len(all) > 0 {
 		s = all[len(all)-1][1]
 	}
-	s = strings.NewReplacer(`\dfrac`, `\frac`, `\tfrac`, `\frac`, `\cdot`, "*", `\times`, "*", `\div`, "/", "−", "-", "×", "*", "·", "*", "÷", "/", "π", `\pi`, "**", "^").Replace(s)
-	s = dropped.ReplaceAllString(s, "")
-	if !strings.ContainsAny(s, "([") {
+	s = strings.ReplaceAll(s, `\\`, rowEnd)
+	s = mixed.ReplaceAllString(s, "($1$3+$2$4)")
+	s = spelled.Replace(s)
+	if value := dropped.ReplaceAllString(asText.ReplaceAllString(s, ""), ""); strings.Trim(value, "()[].,") != "" {
+		s = value
+	} else { // words alone
+		s = dropped.ReplaceAllString(asText.ReplaceAllString(s, "$1"), "")
+		s = strings.TrimRight(s, ".")
+	}
+	if m := inLetter.FindStringSubmatch(s); m != nil {
+		s = m[1]
+	}
+	if !strings.ContainsAny(s, "([{") {
 		s = thousands.ReplaceAllString(thousands.ReplaceAllString(s, "$1$2"), "$1$2")
 	}
-	return assigned.ReplaceAllString(s, "")
+	s = oneBraced.ReplaceAllString(s, "$1$2")
+	if at := assigned.FindString(s); at != "" {
+		s = s[strings.IndexAny(at, "=n")+1:]
+	}
+	if word := strings.ToLower(s); strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == "" && len(word) > 2 {
+		return word
+	}
+	return s
 }
 
 // braced is what stands in the braces that s begins with.
@@ -105,29 +149,57 @@ func braced(s string) string {
 	return strings.TrimPrefix(s, "{")
 }
 
-// mathParts are the members of a tuple or an interval, or the expression alone.
-func mathParts(s string) []string {
-	if len(s) < 2 || !strings.ContainsRune("([", rune(s[0])) || !strings.ContainsRune(")]", rune(s[len(s)-1])) {
-		return []string{s}
+// several are the members of a list, a tuple, an interval, a set or a matrix with what stands
+// around them; an expression is its only member.
+type several struct {
+	open, end string
+	parts     []string
+}
+
+func mathParts(s string) several {
+	if m := matrix.FindStringSubmatch(s); m != nil {
+		var cells []string
+		for row := range strings.SplitSeq(strings.TrimSuffix(m[2], rowEnd), rowEnd) {
+			cells = append(append(cells, strings.Split(row, "&")...), rowEnd)
+		}
+		return several{open: m[1], parts: cells}
 	}
-	var parts []string
-	depth, from := 0, 1
-	for i := 1; i < len(s)-1; i++ {
+	inner, open, end := s, "", ""
+	for _, o := range []string{`\{`, "(", "["} {
+		if rest, ok := strings.CutPrefix(s, o); ok {
+			for _, e := range []string{`\}`, ")", "]"} {
+				if rest, ok := strings.CutSuffix(rest, e); ok {
+					inner, open, end = rest, o, e
+				}
+			}
+		}
+	}
+	parts := members(inner)
+	if len(parts) < 2 && open != `\{` {
+		return several{parts: []string{s}}
+	}
+	return several{open, end, parts}
+}
+
+// members are the parts between the commas of a list that stand in no bracket; nil if its
+// brackets do not match.
+func members(s string) (parts []string) {
+	depth, from := 0, 0
+	for i := range len(s) {
 		switch s[i] {
 		case '(', '[', '{':
 			depth++
 		case ')', ']', '}':
-			depth--
+			if depth--; depth < 0 {
+				return nil
+			}
 		case ',':
 			if depth == 0 {
 				parts, from = append(parts, s[from:i]), i+1
 			}
 		}
 	}
-	if parts == nil {
-		return []string{s}
-	}
-	return append(parts, s[from:len(s)-1])
+	return append(parts, s[from:])
 }
 
 // quantity is the value of an expression, also exactly where it is rational.

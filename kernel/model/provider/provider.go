@@ -33,6 +33,7 @@ type Info struct {
 	Simulated      bool   // no language model answers; every face that shows its numbers says so
 	MaxConnections int    // most calls at once by default; 0 leaves it to the gateway
 	Price          *Price // of its tokens, for estimates; nil for an unknown one
+	Thoughts       string // the marks between which it thinks, "<a>,</a>", beside the usual ones; no part of keys
 }
 
 // Kind classifies failures by what helps against them.

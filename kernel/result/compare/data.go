@@ -49,6 +49,7 @@ type Cell struct {
 	Reason   string        // why the outcome is not Answered
 	LeftOut  int           // fields that the problem asks for and an answer lacks: they count as wrong
 	Repaired bool          // the answer was read from another form than the one asked for
+	Cut      bool          // a reply of it was cut at the token limit
 	Infra    bool          // failed by plugin, provider or time: says nothing about the method
 	Usage    methods.Usage // as recorded, so equal for a replay
 	// Completions identify the model's answers that the trial used. Trials of

@@ -17,6 +17,7 @@ type MethodStats struct {
 	Missing  int                       `json:"missing"` // not finished
 	Outcomes map[methods.Outcome]int   `json:"outcomes"`
 	Repaired int                       `json:"repaired,omitempty"` // of those answered: read from another form than the one asked for
+	Cut      int                       `json:"cut,omitempty"`      // trials with a reply that was cut at the token limit
 	LeftOut  int                       `json:"left_out,omitempty"` // of those answered: without a field that the problem asks for, which counts as wrong
 	Causes   []Cause                   `json:"causes,omitempty"`   // of the outcomes other than answered, most frequent first
 	Metrics  map[string]Merit          `json:"metrics"`
@@ -85,6 +86,9 @@ func (s *MethodStats) tally(d Data, m int) (total, lost methods.Usage, seeds *Se
 		s.Outcomes[c.Outcome]++
 		if c.Repaired && c.Outcome == methods.Answered {
 			s.Repaired++
+		}
+		if c.Cut {
+			s.Cut++
 		}
 		if seeds = c.seeds; c.Infra {
 			s.Failed++

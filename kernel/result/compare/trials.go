@@ -79,6 +79,7 @@ func cellOf(t *record.Trial, spec methods.AnswerSpec) Cell {
 		Prediction: score.Prediction{Spec: spec, Answer: t.Answer, Target: t.Target},
 	}
 	c.LeftOut, c.Repaired = leftOut(t.Answer, spec), facts.Repaired
+	c.Cut = facts.Cut > 0
 	c.Completions = slices.Compact(slices.Sorted(slices.Values(facts.Completions)))
 	return c
 }

@@ -15,6 +15,8 @@ import (
 // error: the file is of another task, or its columns are mistaken.
 func (p Prediction) To(spec methods.AnswerSpec) (methods.Answer, error) {
 	switch {
+	case p.Refused:
+		return reply.Fallback(spec, methods.Refused, "the model refused to answer: "+reply.OneLine(p.Text, 300)), nil
 	case p.Option > 0:
 		if spec.Kind != methods.Choice || p.Option > len(spec.Labels) {
 			return methods.Answer{}, fmt.Errorf("%s: option %d was chosen, and sample %q asks for %s: name another task", p.Place, p.Option, p.ID, asked(spec))

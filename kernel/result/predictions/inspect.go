@@ -207,7 +207,8 @@ func (s inspectSample) prediction(place string) (p Prediction, err error) {
 	}
 	if len(s.Output.Choices) > 0 {
 		p.Text, err = s.text(s.Output.Choices[0].Message.Content)
-		p.Cut = s.Output.Choices[0].Stop == "max_tokens" || s.Output.Choices[0].Stop == "model_length"
+		stop := s.Output.Choices[0].Stop
+		p.Cut, p.Refused = stop == "max_tokens" || stop == "model_length", stop == "content_filter"
 	}
 	if err != nil {
 		err = fault("output", err)

@@ -57,6 +57,7 @@ type Prediction struct {
 	Value     json.RawMessage
 	Text      string // in place of Value: a reply that the answer is read from
 	Cut       bool   // Text was cut off at a token limit
+	Refused   bool   // the provider's filter held the reply back, or the model refused
 	Option    int    // in place of Value: the chosen option, from 1
 	Gold      int    // the item that the file says is right, from 1; 0 if it does not
 	Failure   string // why the harness has no answer, if it failed

@@ -25,6 +25,8 @@ type Config struct {
 	// TextRules is the version of the rules by which texts are scored, 0 for the first
 	// and where no sample asks for a text.
 	TextRules int `json:"text_rules,omitempty"`
+	// Reading is the version of the rules by which replies are read, 0 for the first.
+	Reading int `json:"reading,omitempty"`
 	// Study declares the cells of a study; nil for a run of one task and one model. With it
 	// the configuration has methods and no task, model or trial of its own.
 	Study *Study `json:"study,omitempty"`
@@ -71,6 +73,7 @@ func (t Task) String() string {
 type Model struct {
 	ID        methods.ModelID `json:"id"`
 	Simulated bool            `json:"simulated"`
+	Thoughts  string          `json:"thoughts,omitempty"` // the marks of its thoughts, beside the known ones
 }
 
 // Method identifies one method of a run.

@@ -126,6 +126,7 @@ type Facts struct {
 	Miscounts   []Call        // whose token counts were refused
 	Unordered   bool          // chance decided the order of equal calls
 	Repaired    bool          // the answer was read from another form than the one asked for
+	Cut         int           // replies that were cut at the token limit
 	Grading     methods.Usage // of the graders, which is not the method's
 }
 
@@ -146,6 +147,11 @@ func (t *Trial) Facts() Facts {
 		f.Grading = f.Grading.Plus(c.Usage)
 	}
 	f.Repaired = slices.ContainsFunc(t.Events, func(e methods.Event) bool { return e.Kind == methods.AnswerRepaired })
+	for _, e := range t.Events {
+		if e.Kind == methods.ReplyCut {
+			f.Cut++
+		}
+	}
 	for _, c := range t.Calls {
 		f.Answered = f.Answered || c.Digest != ""
 		if c.Attempts > 0 {

@@ -21,6 +21,7 @@ import (
 	"noema/kernel/model/provider"
 	"noema/kernel/result/record"
 	"noema/methods"
+	"noema/methods/reply"
 )
 
 // Mode says how the store is used.
@@ -61,6 +62,8 @@ type Options struct {
 	DownAfter      int              // failures in a row by which a provider is down; default 5
 	Patience       time.Duration    // longest pause for a provider that is down; default 30 min
 	Redactor       *redact.Redactor // takes the user's keys out of what is asked, answered and emitted; may be nil
+	Verbatim       bool             // methods get thoughts beside what was said: in runs of the first rules of reading
+	Thoughts       string           // the marks of the model's thoughts; empty for those of the provider
 	Warn           func(string)     // told what a user should know, such as a damaged record; may be nil
 }
 
@@ -88,6 +91,7 @@ type Drift struct {
 type Gateway struct {
 	opts    Options
 	id      methods.ModelID
+	marks   []reply.Marks // of thoughts, beside the known ones
 	gate    gate
 	running sync.WaitGroup // the flights of both kinds
 	flights flights[cache.CompletionRecord]
@@ -133,6 +137,9 @@ func New(opts Options) (*Gateway, error) {
 		opts: opts, id: info.ID, spent: opts.Spent,
 		done: map[cache.Key]bool{}, bad: map[cache.Key]bool{},
 		built: map[string]record.Seed{}, paid: map[string]bool{}, kept: map[cache.Key]cache.SeedRecord{},
+	}
+	if own, ok := reply.ParseMarks(cmp.Or(opts.Thoughts, info.Thoughts)); ok {
+		g.marks = []reply.Marks{own}
 	}
 	g.gate.retry, g.gate.warn = opts.Retry, opts.Warn
 	g.gate.limit = newLimiter(opts.MaxConnections, opts.Begin)

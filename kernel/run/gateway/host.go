@@ -16,6 +16,7 @@ import (
 	"noema/kernel/result/record"
 	"noema/kernel/task"
 	"noema/methods"
+	"noema/methods/reply"
 )
 
 // Trial is what a Host must know of the trial that it serves.
@@ -132,6 +133,7 @@ func valid(s string) string {
 // Complete implements methods.Model.
 func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
 	defer h.trial.Clock.stand()()
+	short := r.Raw == nil && r.Sampling.MaxTokens > 0 // by the method's own will
 	r = h.gateway.cleanRequest(h.prepare(ctx, r))
 	epoch := h.trial.ID.Epoch
 	if scopeOf(ctx) != nil {
@@ -172,7 +174,25 @@ func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Complet
 	if h.trial.OnCall != nil {
 		h.trial.OnCall(r, rec.Completion, err)
 	}
-	return rec.Completion, wrapCall(r.Path, err)
+	if err == nil && rec.Completion.Finish == methods.FinishLength && !short && !h.gateway.opts.Verbatim && scopeOf(ctx) == nil {
+		h.Emit(methods.Event{Path: r.Path, Phase: phaseOf(r.Path), Kind: methods.ReplyCut, Level: 1, Text: "the reply was cut at the token limit"})
+	}
+	return h.gateway.said(r, rec.Completion), wrapCall(r.Path, err)
+}
+
+// phaseOf is the phase of a call path: its first part.
+func phaseOf(path string) string {
+	phase, _, _ := strings.Cut(path, "/")
+	return phase
+}
+
+// said is what the caller gets of a reply: a method what the model said, without what it
+// thought, and a program all. The store keeps the reply as it came.
+func (g *Gateway) said(r methods.Request, c methods.Completion) methods.Completion {
+	if r.Raw != nil || g.opts.Verbatim {
+		return c
+	}
+	return reply.Said(c, g.marks...)
 }
 
 // starts is the timing of a call that begins now. A call that builds a method seed belongs

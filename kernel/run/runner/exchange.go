@@ -6,12 +6,24 @@ import (
 	"noema/cache"
 	"noema/kernel/result/record"
 	"noema/methods"
+	"noema/methods/reply"
 )
 
 // Exchange is what a model call asked and was told.
 type Exchange struct {
 	Request methods.Request
 	Record  cache.CompletionRecord
+
+	marks string // of the model's thoughts, beside the known ones
+}
+
+// Parts are what the model thought and what it said.
+func (x Exchange) Parts() reply.Parts {
+	var own []reply.Marks
+	if m, ok := reply.ParseMarks(x.marks); ok {
+		own = append(own, m)
+	}
+	return reply.Split(x.Record.Completion.Text, own...)
 }
 
 // ReadExchange reads from the store what a model call of a run's trial asked
@@ -26,7 +38,7 @@ func ReadExchange(ctx context.Context, store *cache.Store, run *record.Run, tria
 		seed, err := store.Seed(ctx, key)
 		return Exchange{Record: cache.CompletionRecord{Completion: methods.Completion{Text: string(seed.Data), Usage: seed.Usage}, At: seed.At}}, err
 	}
-	x := Exchange{}
+	x := Exchange{marks: run.Config.Model.Thoughts}
 	if x.Record, err = store.Completion(ctx, key); err != nil {
 		return Exchange{}, err
 	}

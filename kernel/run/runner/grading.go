@@ -25,12 +25,17 @@ const (
 // openGateways opens the road to the model, and one to each grader. All calls are
 // charged to one run.
 func (x *execution) openGateways(o gateway.Options) (err error) {
+	var c record.Config
+	if x.run != nil { // no call is made for an import, which has no run yet
+		c = x.run.Config
+	}
+	o.Verbatim, o.Thoughts = c.Reading == 0, c.Model.Thoughts
 	if x.gateway, err = gateway.New(o); err != nil {
 		return err
 	}
 	o.Purse, o.Seeds, o.Spent = x.gateway, nil, methods.Usage{}
-	for _, by := range x.exp.Graders {
-		o.Provider = by
+	for i, by := range x.exp.Graders {
+		o.Provider, o.Thoughts = by, c.Graders[i].Thoughts
 		g, err := gateway.New(o)
 		if err != nil {
 			return err

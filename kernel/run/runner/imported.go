@@ -18,6 +18,7 @@ import (
 	"noema/kernel/run/gateway"
 	"noema/kernel/task"
 	"noema/methods"
+	"noema/methods/reply"
 )
 
 // Import makes a run of answers that another harness has predicted.
@@ -92,7 +93,7 @@ func (i Import) config() (record.Config, []task.Sample, error) {
 			c.Task.Samples = append(c.Task.Samples, s.ID)
 		}
 	}
-	c.TextRules = textRules(i.Task, samples)
+	c.TextRules, c.Reading = textRules(i.Task, samples), reply.Rules
 	if c.Size() > maxTrials {
 		return c, nil, Misused(fmt.Errorf("import %s: %d trials are more than %d", i.File.Name, c.Size(), maxTrials))
 	}
@@ -150,6 +151,9 @@ func (i Import) trial(ctx context.Context, x *execution, id record.TrialID, s ta
 			return nil, err
 		}
 		t.Usage = list[at].Usage
+		if list[at].Cut {
+			t.Events = append(t.Events, methods.Event{Kind: methods.ReplyCut, Level: 1, Text: "the reply was cut at the token limit"})
+		}
 		conclude(t, i.Task.Scorer, s, answer, nil, nil)
 		if i.Task.Scorer.Tests() {
 			if err := x.test(ctx, t, nil); err != nil {

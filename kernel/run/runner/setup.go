@@ -26,6 +26,7 @@ import (
 	"noema/kernel/run/gateway"
 	"noema/kernel/task"
 	"noema/methods"
+	"noema/methods/reply"
 )
 
 // Setup is an experiment with what it names at hand: a task, a model and
@@ -165,6 +166,12 @@ func textRules(t *task.Task, samples []task.Sample) int {
 	return 0
 }
 
+// modelOf is a model as a run records it.
+func modelOf(p provider.Provider) record.Model {
+	info := p.Info()
+	return record.Model{ID: info.ID, Simulated: info.Simulated, Thoughts: info.Thoughts}
+}
+
 // config is what the results depend on.
 func (e *Setup) config(samples []task.Sample, design *record.Design) (record.Config, error) {
 	if e.digest == "" {
@@ -177,19 +184,19 @@ func (e *Setup) config(samples []task.Sample, design *record.Design) (record.Con
 	if err != nil {
 		return record.Config{}, err
 	}
-	info := e.Provider.Info()
 	c := record.Config{
 		Task:     record.Task{Name: e.Task.Name, Version: e.Task.Version, Config: e.Task.Config, Digest: e.digest},
-		Model:    record.Model{ID: info.ID, Simulated: info.Simulated},
+		Model:    modelOf(e.Provider),
 		Epochs:   e.Epochs,
 		Seed:     e.Seed,
 		Sampling: sampling,
 		Limits:   e.Limits(),
 		Design:   design,
 		Test:     e.Test,
+		Reading:  reply.Rules,
 	}
 	for _, by := range e.Graders {
-		c.Graders = append(c.Graders, record.Model{ID: by.Info().ID, Simulated: by.Info().Simulated})
+		c.Graders = append(c.Graders, modelOf(by))
 	}
 	for _, s := range samples {
 		c.Task.Samples = append(c.Task.Samples, s.ID)

@@ -142,6 +142,7 @@ func (c Catalog) one(s lab.Spec, recorded bool, maxConnections int) (provider.Pr
 // served is the row of a provider whose models a server serves.
 func served[O interface {
 	Price() (*provider.Price, error)
+	Marks() (string, error)
 }](s exchange.Service, open func(exchange.Config, O) (*exchange.Client, error)) Provider {
 	var declared O
 	for i := range s.Features {
@@ -156,7 +157,8 @@ func served[O interface {
 				return nil, err
 			}
 			price, err := o.Price()
-			if err != nil {
+			thoughts, wrong := o.Marks()
+			if err = errors.Join(err, wrong); err != nil {
 				return nil, lab.Misused(fmt.Errorf("model %q: %w", w.Name, err))
 			}
 			table, err := priceTable(w.home)
@@ -168,7 +170,7 @@ func served[O interface {
 				key = "not needed"
 			}
 			return open(exchange.Config{
-				Model: w.model, BaseURL: os.Getenv(s.URLVariable), APIKey: key, Price: price, Prices: table, MaxConnections: w.maxConnections,
+				Model: w.model, BaseURL: os.Getenv(s.URLVariable), APIKey: key, Price: price, Prices: table, MaxConnections: w.maxConnections, Thoughts: thoughts,
 			}, o)
 		},
 	}

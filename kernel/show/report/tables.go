@@ -195,6 +195,9 @@ func outcomes(m compare.MethodStats) string {
 			parts = append(parts, part)
 		}
 	}
+	if m.Cut > 0 {
+		parts = append(parts, fmt.Sprintf("%d with a reply cut at the token limit", m.Cut))
+	}
 	if m.Missing > 0 {
 		parts = append(parts, fmt.Sprintf("%d not finished", m.Missing))
 	}

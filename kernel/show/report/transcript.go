@@ -153,7 +153,11 @@ func call(w io.Writer, run *record.Run, c record.Call, read func(record.Call) (r
 	for _, m := range x.Request.Messages {
 		block(w, string(m.Role), m.Content)
 	}
-	block(w, "reply", x.Record.Completion.Text)
+	whole := x.Parts()
+	for _, thought := range whole.Thoughts {
+		block(w, "thought", thought)
+	}
+	block(w, "reply", whole.Said)
 	if told := x.Record.Completion.Logprobs; len(told) > 0 {
 		sum := 0.0
 		for _, t := range told {

@@ -66,6 +66,8 @@ func Ending(ctx context.Context, method string, err error, unusable methods.Outc
 	case errors.Is(err, methods.ErrMiss):
 	case errors.Is(err, methods.ErrBudget):
 		return methods.OverBudget, nil
+	case errors.Is(err, reply.ErrRefused) && unusable != "":
+		return methods.Refused, nil
 	case errors.Is(err, reply.ErrInvalid) && unusable != "":
 		return unusable, nil
 	}

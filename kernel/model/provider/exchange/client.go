@@ -59,6 +59,7 @@ type Config struct {
 	Price          *provider.Price // nil takes the one in Prices; see prices.Table.At
 	Prices         *prices.Table   // nil means the built-in one
 	MaxConnections int             // see provider.Info
+	Thoughts       string          // see provider.Info
 	HTTPClient     *http.Client    // nil means one for 1,000 connections to the server
 
 	// FirstTimeout is how long the first byte of a reply may take: a model may
@@ -153,7 +154,7 @@ func New(s Service, p Protocol, c Config) (*Client, error) {
 		service: s, protocol: p, config: c, base: base, http: client(c.HTTPClient), memory: newMemory(poolBytes),
 		info: provider.Info{
 			ID:             methods.ModelID{Provider: s.Kind, Endpoint: base.Endpoint, Model: c.Model, Config: p.Identity},
-			MaxConnections: c.MaxConnections,
+			MaxConnections: c.MaxConnections, Thoughts: c.Thoughts,
 		},
 		tariff:  prices.Tariff{Price: c.Price},
 		learned: newLearned(p.Rules, base.Endpoint == ""),

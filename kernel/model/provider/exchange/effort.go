@@ -6,12 +6,22 @@ import (
 	"strings"
 
 	"noema/kernel/model/provider/prices"
+	"noema/methods/reply"
 )
 
 // Options are those of a model of a server that can be told how much to think.
 type Options struct {
-	Effort string `json:"effort" doc:"how much the model thinks: none, a level such as low, medium or high, or a number of tokens where the protocol has budgets (default: the model's own)"`
+	Effort   string `json:"effort" doc:"how much the model thinks: none, a level such as low, medium or high, or a number of tokens where the protocol has budgets (default: the model's own)"`
+	Thoughts string `json:"thoughts" doc:"the marks between which the model thinks within its replies, as in <a>,</a>, where they are not known"`
 	prices.Options
+}
+
+// Marks are the marks of thoughts as a user wrote them.
+func (o Options) Marks() (string, error) {
+	if _, ok := reply.ParseMarks(o.Thoughts); o.Thoughts != "" && !ok {
+		return "", fmt.Errorf("thoughts %q: write the two marks with a comma between, as in thoughts=<a>,</a>", o.Thoughts)
+	}
+	return o.Thoughts, nil
 }
 
 // Effort is how much a model is to think before it answers. The zero value leaves that to the
