@@ -32,6 +32,9 @@ func choiceIn(value string, spec methods.AnswerSpec) (Reading, error) {
 		}
 	}
 	if one, bad := onlyLabel(value, spec); bad == nil {
+		if name, _ := one.Answer.Text(); namesOther(value, name, spec) {
+			return Reading{}, errSeveral
+		}
 		return one, nil
 	} else if bad == errSeveral {
 		return Reading{}, errSeveral
@@ -125,7 +128,7 @@ func withGloss(l, rest string, spec methods.AnswerSpec) (Reading, error) {
 		return Reading{}, errSeveral
 	case ended == "" && r.Repair != "a label with its option":
 		return wordBefore(l, rest, spec, fault)
-	case negated(gloss, [2]int{0, 0}) && r.Repair != "a label with its option" && len(spec.Texts) == 0:
+	case negated(gloss, [2]int{0, 0}) && r.Repair != "a label with its option" && len(spec.Texts) == 0 && !smallWords[strings.ToLower(l)]:
 		return Reading{}, fault
 	}
 	return r, nil
@@ -168,8 +171,15 @@ func namesLabel(text string, spec methods.AnswerSpec) bool {
 	return err == nil
 }
 
-// article is a letter that is also a word.
-var article = regexp.MustCompile(`^ +\p{Ll}`)
+// isArticle reports whether a letter that is also a word is that word, by what follows it.
+func isArticle(after string) bool {
+	word, ok := strings.CutPrefix(after, " ")
+	word, _, _ = strings.Cut(strings.TrimLeft(word, " "), " ")
+	if r, _ := utf8.DecodeRuneInString(word); !ok || !unicode.IsLower(r) {
+		return false
+	}
+	return !slices.Contains([]string{"or", "and", "nor", "is", "was", "as", "but", "because", "since"}, strings.TrimRight(word, ".,;:!"))
+}
 
 // namesOne reports whether a text has label as a label: a word of it, or a single letter in its
 // own case that is not an article.
@@ -194,7 +204,7 @@ func namesOne(text, label string) bool {
 		before, _ := utf8.DecodeLastRuneInString(fold[:i])
 		after, _ := utf8.DecodeRuneInString(fold[i+len(word):])
 		if !isWordRune(before) && !isWordRune(after) && before != '\'' && after != '\'' &&
-			!(single && unicode.IsLetter([]rune(word)[0]) && (word == "A" || word == "I" || word == "a") && before != '(' && article.MatchString(fold[i+len(word):])) {
+			!(single && unicode.IsLetter([]rune(word)[0]) && (word == "A" || word == "I" || word == "a") && before != '(' && isArticle(fold[i+len(word):])) {
 			return true
 		}
 		from = i + len(word)

@@ -180,6 +180,9 @@ func numberAt(line string, from, to int, spec methods.AnswerSpec) (p placed, ok 
 	if unicode.IsLetter(before) || before == '_' {
 		return p, false
 	}
+	if unit, _ := utf8.DecodeLastRuneInString(line[:max(0, from-1)]); before == '^' && unicode.IsLetter(unit) {
+		return p, false // of m²
+	}
 	if isDigit(before) || isJoint(before) || joined(line[to:]) {
 		return fault("a part of a date, a time or the like")
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"noema/methods"
 )
@@ -66,16 +67,18 @@ func below(rest string, spec methods.AnswerSpec) string {
 // The marks of a line and of a sentence. echoed matches what small models repeat of prompts,
 // as in "The answer is one number."
 var (
-	answerLabel = regexp.MustCompile(`(?i)^(?:(?:my|the|so|thus|therefore|hence|and)[, ]+)*(?:final |correct |right |best )*answer[` + "`" + `*_ \t]*[:：]`)
+	answerLabel = regexp.MustCompile(`(?i)^(?:(?:my|the|so|thus|therefore|hence|and)[, ]+)*(?:(?:final |correct |right |best )*answer|antwort|respuesta( final)?|réponse( finale)?|resposta|risposta|ответ|答案|答え|คำตอบ|উত্তর|సమాధానం|jibu)(?: ?\([^()\n]{1,40}\))?[` + "`" + `*_ \t]*[:：]`)
+	shortLabel  = regexp.MustCompile(`^A:`) // of transcripts, beside "Q:"
 	answerHead  = regexp.MustCompile(`(?i)^(?:the |my )?(?:final |correct )?answer[` + "`" + `*_ \t]*$`)
-	answerIs    = regexp.MustCompile(`(?i)(?:\b(?:correct|right|best|final) (?:option|choice|result|solution)|\banswers?|\brespuesta|\bantwort|r[ée]ponse|\bresposta|\brisposta|ответ)` +
-		`(?: (?:to|of|for)\b[^.\n?!;:"“]{1,100}?)?(?: (?:key|option|choice|letter))?[*_` + "`" + ` \t]*` +
-		`(?:\b(?:is|are|was|would be|should be|must be|will be|becomes|equals|es|ist|lautet|est)\b|[=:：]|\s[éè]\s)` +
-		`(?:[ \t]+(?:thus|therefore|then|indeed|simply|just|hence|clearly|actually|still|now|definitely|most likely|likely|probably)\b)*[ \t]*[*_]*[:：]?`)
+	answerIs    = regexp.MustCompile(`(?i)(?:\b(?:correct|right|best|final) (?:option|choice|result|solution)|\banswers?|\brespuesta|\bantwort|r[ée]ponse|\bresposta|\brisposta|ответ|উত্তর|คำตอบ|\bjibu)` +
+		`(?: ?\([^()\n]{1,40}\))?(?: (?:to|of|for)\b[^.\n?!;:"“]{1,100}?)?(?: (?:key|option|choice|letter))?[*_` + "`" + ` \t]*` +
+		`(?:\b(?:is|are|was|would be|should be|must be|will be|becomes|equals|es|ist|lautet|est|ni)\b|[=:：]|\s(?:é|è|—|হল|হলো)\s|คือ)` +
+		`(?:[ \t]+(?:thus|therefore|then|indeed|simply|just|hence|clearly|actually|still|now|definitely|most likely|likely|probably)\b)*[ \t]*(?:[*_]*[:：][*_]*)?`)
 	answerCJK = regexp.MustCompile(`(?:答案|答え)[应应該为為是は：:]+`)
 	isCorrect = regexp.MustCompile(`(?i)\bis(?: indeed| therefore| thus)?(?: the)?(?: most| single| only)?(?: (?:correct|right|best|final)(?: answer| option| choice)?| answer)\b\s*(?:[.!,;:\n]|$|because|since)`)
 	echoed    = regexp.MustCompile(`(?i)^["'<{\[(]*(?:one number|a short text|a set of|a value for each|number\b|label\b|text\b|\.\.\.|…|your answer|final answer|x\b[^=]*$)`)
 	boxedOpen = regexp.MustCompile(`\\(?:boxed|fbox)\s*\{`)
+	hashes    = regexp.MustCompile(`[^\n#] *#### *([^\n#]+)`) // behind the end of a line, not a heading
 	tagged    = regexp.MustCompile(`(?is)<(answer|final_answer)>(.*?)(?:</(?:answer|final_answer)>|$)`)
 )
 
@@ -107,8 +110,7 @@ func statements(text string, spec methods.AnswerSpec, form Form) []statement {
 		return i < len(spans) && spans[i].from < at && at < spans[i].to
 	}
 	all := answerObjects(text, spans, form)
-	lines := markedLines(text)
-	all = append(all, lines...)
+	all = append(all, markedLines(text, spec)...)
 	if !unfinished(text) { // an object that does not end is not text with marks
 		all = append(all, otherMarks(text)...)
 		all = append(all, sentences(text, spec)...)
@@ -155,7 +157,8 @@ func unfinished(text string) bool {
 const lead = " \t\r*_#>`-•"
 
 // markedLines finds the lines that begin with "Answer:", or have that as their heading.
-func markedLines(text string) (all []statement) {
+func markedLines(text string, spec methods.AnswerSpec) (all []statement) {
+	short := spec.Kind != methods.Choice && spec.Kind != methods.Set && !strings.Contains(text, "Q:") // where A is no label
 	for start := 0; start <= len(text); {
 		end := len(text)
 		if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
@@ -164,6 +167,9 @@ func markedLines(text string) (all []statement) {
 		line := text[start:end]
 		s := strings.TrimLeft(line, lead)
 		label := answerLabel.FindString(s)
+		if label == "" && short {
+			label = shortLabel.FindString(s)
+		}
 		if label == "" && strings.TrimSpace(text[end:]) != "" {
 			label = answerHead.FindString(s)
 		}
@@ -204,6 +210,11 @@ func otherMarks(text string) (all []statement) {
 	last := strings.LastIndexByte(strings.TrimRight(text, " \t\r\n"), '\n') + 1
 	if tail := strings.TrimSpace(text[last:]); strings.HasPrefix(tail, "####") && strings.TrimLeft(tail, "#") != "" {
 		all = append(all, statement{at: last, to: len(text), value: last, line: unpaired(strings.TrimLeft(tail, "# ")), name: "a last line that begins with \"####\"", loose: true})
+	}
+	if strings.Contains(text, "####") {
+		for _, m := range latest(hashes.FindAllStringSubmatchIndex(text, -1)) {
+			all = append(all, statement{at: m[2] - 1, to: m[3], value: m[2], line: unpaired(text[m[2]:m[3]]), name: "a last line that begins with \"####\"", loose: true})
+		}
 	}
 	if strings.Contains(text, "<") {
 		for _, m := range latest(tagged.FindAllStringSubmatchIndex(text, -1)) {
@@ -301,23 +312,20 @@ func clauseStart(text string, to int) int {
 }
 
 // plausible reports whether the words of a sentence can be an answer. Those that speak of the
-// answer are left to it, but one that denies or withholds it counts, and is unparsed.
+// answer are left to it. Few words count, and so does what denies or withholds the answer: it is
+// unparsed then, whatever was said before.
 func plausible(line string, spec methods.AnswerSpec) bool {
-	if bareValue(line) == "" || echoed.MatchString(line) {
+	if bareValue(line) == "" || echoed.MatchString(line) || about.MatchString(line) {
 		return false
 	}
-	if withheld.MatchString(line) && spec.Kind != methods.Text {
+	if spec.Kind == methods.Text || len(strings.Fields(line)) <= 3 || withheld.MatchString(line) {
 		return true
 	}
 	switch spec.Kind {
-	case methods.Number:
-		return strings.ContainsFunc(line, isAnyDigit)
-	case methods.Ranking:
-		return strings.ContainsFunc(line, isAnyDigit)
+	case methods.Number, methods.Ranking:
+		return strings.ContainsFunc(line, unicode.IsDigit)
 	case methods.Fields:
 		return strings.ContainsAny(line, "{")
-	case methods.Text:
-		return !about.MatchString(line)
 	}
 	return len(spec.Labels) == 0 || namesLabel(line, spec)
 }

@@ -56,7 +56,9 @@ func undeclared(text string, spec methods.AnswerSpec) (r Reading, err error) {
 			if strings.Contains(text, "\n") {
 				r, err = onlyLabel(text, spec)
 			} else {
-				r, err = choiceIn(text, spec)
+				if r, err = choiceIn(text, spec); err == nil && r.Repair == "a label with its reason" && negation.MatchString(text[sentenceWord(text):]) {
+					r, err = Reading{}, errNothing // "No, it has none."
+				}
 			}
 		}
 	default:
@@ -212,4 +214,12 @@ func negated(text string, at [2]int) bool {
 		to = at[1] + i
 	}
 	return negation.MatchString(text[from:at[0]]) || negation.MatchString(text[at[1]:to])
+}
+
+// sentenceWord is where the first word of a text ends.
+func sentenceWord(text string) int {
+	if i := strings.IndexAny(text, " \t,.;:"); i >= 0 {
+		return i
+	}
+	return len(text)
 }
