@@ -96,7 +96,7 @@ func declared(text string, spec methods.AnswerSpec, form Form) (r Reading, found
 			return Reading{}, true, errSeveral
 		}
 	}
-	if last.to < len(text) && takenBack.MatchString(text[last.to:]) {
+	if last.to < len(text) && takesBack(text[last.to:]) {
 		return Reading{}, true, errTakenBack
 	}
 	switch {

@@ -39,7 +39,7 @@ func (s statement) read(spec methods.AnswerSpec) (Reading, error) {
 	if line == "" {
 		return Reading{}, errors.New(`nothing follows "Answer:"`)
 	}
-	if i := sentenceEnd(line, spec.Kind == methods.Choice); takenBack.MatchString(line[i:]) {
+	if i := sentenceEnd(line, spec.Kind == methods.Choice); takesBack(line[i:]) {
 		return Reading{}, errTakenBack
 	}
 	switch {
@@ -70,12 +70,15 @@ var (
 	answerLabel = regexp.MustCompile(`(?i)^(?:(?:my|the|so|thus|therefore|hence|and)[, ]+)*(?:(?:final |correct |right |best )*answer|antwort|respuesta( final)?|réponse( finale)?|resposta|risposta|ответ|答案|答え|คำตอบ|উত্তর|సమాధానం|jibu)(?: ?\([^()\n]{1,40}\))?[` + "`" + `*_ \t]*[:：]`)
 	shortLabel  = regexp.MustCompile(`^A:`) // of transcripts, beside "Q:"
 	answerHead  = regexp.MustCompile(`(?i)^(?:the |my )?(?:final |correct )?answer[` + "`" + `*_ \t]*$`)
-	answerIs    = regexp.MustCompile(`(?i)(?:\b(?:correct|right|best|final) (?:option|choice|result|solution)|\banswers?|\brespuesta|\bantwort|r[ée]ponse|\bresposta|\brisposta|ответ|উত্তর|คำตอบ|\bjibu)` +
-		`(?: ?\([^()\n]{1,40}\))?(?: (?:to|of|for)\b[^.\n?!;:"“]{1,100}?)?(?: (?:key|option|choice|letter))?[*_` + "`" + ` \t]*` +
-		`(?:\b(?:is|are|was|would be|should be|must be|will be|becomes|equals|es|ist|lautet|est|ni)\b|[=:：]|\s(?:é|è|—|হল|হলো)\s|คือ)` +
-		`(?:[ \t]+(?:thus|therefore|then|indeed|simply|just|hence|clearly|actually|still|now|definitely|most likely|likely|probably)\b)*[ \t]*(?:[*_]*[:：][*_]*)?`)
+	// answerIs matches a sentence of the answer from its noun on, and before what comes before it:
+	// a result or an option is the answer if it is called the right one.
+	answerIs = regexp.MustCompile(`^(?i:answers?|option|choice|result|solution|respuesta|antwort|r[ée]ponse|resposta|risposta|ответ|উত্তর|คำตอบ|jibu)` +
+		`(?: ?\([^()\n]{1,40}\))?(?i: (?:to|of|for)\b[^.\n?!;:"“]{1,100}?)?(?i: (?:key|option|choice|letter))?[*_` + "`" + ` \t]*` +
+		`(?:(?i:is|are|was|would be|should be|must be|will be|becomes|equals|es|ist|lautet|est|ni)\b|[=:：]|(?:é|è|—|হল|হলো)\s|คือ)` +
+		`(?i:[ \t]+(?:thus|therefore|then|indeed|simply|just|hence|clearly|actually|still|now|definitely|most likely|likely|probably)\b)*[ \t]*(?:[*_]*[:：][*_]*)?`)
+	called    = regexp.MustCompile(`(?i)\b(?:correct|right|best|final) $`)
 	answerCJK = regexp.MustCompile(`(?:答案|答え)[应应該为為是は：:]+`)
-	isCorrect = regexp.MustCompile(`(?i)\bis(?: indeed| therefore| thus)?(?: the)?(?: most| single| only)?(?: (?:correct|right|best|final)(?: answer| option| choice)?| answer)\b\s*(?:[.!,;:\n]|$|because|since)`)
+	isCorrect = regexp.MustCompile(`^(?i) is(?: indeed| therefore| thus)?(?: the)?(?: most| single| only)?(?: (?:correct|right|best|final)(?: answer| option| choice)?| answer)\b\s*(?:[.!,;:\n]|$|because|since)`)
 	echoed    = regexp.MustCompile(`(?i)^["'<{\[(]*(?:one number|a short text|a set of|a value for each|number\b|label\b|text\b|\.\.\.|…|your answer|final answer|x\b[^=]*$)`)
 	boxedOpen = regexp.MustCompile(`\\(?:boxed|fbox)\s*\{`)
 	hashes    = regexp.MustCompile(`[^\n#] *#### *([^\n#]+)`) // behind the end of a line, not a heading
@@ -100,6 +103,17 @@ var (
 	// joining ends a text that goes on with another answer of the same statement.
 	joining = regexp.MustCompile(`(?i)(?:\b(?:or|and|nor)|[,;/&])[\s$"'*_(\\]*(?:\pL\s*=\s*)?$`)
 )
+
+// cues are the words of takenBack, one of which a text must have. They are looked for first,
+// since expressions are slow on long texts.
+var cues = []string{"wait", "hold on", "hang on", "hmm", "oops", "scratch", "strike", "second thought", "correction", "nevermind", "never mind", "actually", "no,", "no.", "no!",
+	"sorry", "mistake", "alternatively", "maybe", "perhaps", "possibly", "rather", "or is it", "let me", "wrong", "incorrect", "mistaken", "error", "not right", "not correct", "not quite", "false", "could", "might", "may"}
+
+// takesBack reports whether a text takes back the answer before it, or gives another.
+func takesBack(text string) bool {
+	lower := asciiLower(text)
+	return slices.ContainsFunc(cues, func(cue string) bool { return strings.Contains(lower, cue) }) && takenBack.MatchString(text)
+}
 
 // statements finds what a reply says the answer is, in order. What stands within a literal
 // is data. A sentence and the box in it are one statement.
@@ -260,11 +274,7 @@ func sentences(text string, spec methods.AnswerSpec) (all []statement) {
 			all = append(all, statement{at: at, to: to, value: value, line: line, name: "a sentence \"The answer is …\"", loose: true, prose: true})
 		}
 	}
-	marks := answerIs.FindAllStringIndex(text, -1)
-	if strings.ContainsRune(text, '答') {
-		marks = append(marks, answerCJK.FindAllStringIndex(text, -1)...)
-	}
-	for _, m := range latest(marks) {
+	for _, m := range latest(answerMarks(text)) {
 		clause := text[max(0, m[0]-200):m[0]]
 		clause = clause[strings.LastIndexAny(clause, ".!?;\n")+1:]
 		if conditional.MatchString(clause) {
@@ -281,16 +291,73 @@ func sentences(text string, spec methods.AnswerSpec) (all []statement) {
 		}
 		add(at, value, to, line)
 	}
-	if spec.Kind == methods.Choice && strings.Contains(text, " is ") {
-		for _, m := range latest(isCorrect.FindAllStringIndex(text, -1)) {
-			from := clauseStart(text, m[0])
-			line := strings.TrimSpace(text[from:m[0]])
+	if spec.Kind == methods.Choice {
+		for _, at := range latest(places(text, " is ")) {
+			m := isCorrect.FindStringIndex(text[at:min(len(text), at+80)])
+			if m == nil {
+				continue
+			}
+			from := clauseStart(text, at)
+			line := strings.TrimSpace(text[from:at])
 			if _, err := choiceIn(line, spec); err == nil {
-				add(from, from, m[1], line)
+				add(from, from, at+m[1], line)
 			}
 		}
 	}
 	return all
+}
+
+// nouns are the words for the answer, in small letters.
+var nouns = []string{"answer", "option", "choice", "result", "solution", "respuesta", "antwort", "réponse", "reponse", "resposta", "risposta", "ответ", "উত্তর", "คำตอบ", "jibu"}
+
+// answerMarks are where sentences of the answer begin and where their values do, in order.
+func answerMarks(text string) (marks [][2]int) {
+	lower := asciiLower(text)
+	for _, noun := range nouns {
+		for _, at := range latest(places(lower, noun)) {
+			m := answerIs.FindStringIndex(text[at:min(len(text), at+250)])
+			if m == nil || at > 0 && isLetter(text[at-1]) {
+				continue
+			}
+			from := at
+			if adjective := called.FindStringIndex(text[max(0, at-10):at]); adjective != nil {
+				from = max(0, at-10) + adjective[0]
+			} else if noun[0] != 'a' && isLetter(noun[0]) && slices.Index(nouns, noun) < 5 {
+				continue
+			}
+			marks = append(marks, [2]int{from, at + m[1]})
+		}
+	}
+	if strings.ContainsRune(text, '答') {
+		for _, m := range answerCJK.FindAllStringIndex(text, -1) {
+			marks = append(marks, [2]int{m[0], m[1]})
+		}
+	}
+	slices.SortFunc(marks, func(a, b [2]int) int { return a[0] - b[0] })
+	return marks
+}
+
+// places are where a text has word.
+func places(text, word string) (at []int) {
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return at
+		}
+		at = append(at, from+i)
+		from += i + len(word)
+	}
+}
+
+// asciiLower is a text with the small letters of ASCII, and as long as it was.
+func asciiLower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c | 0x20
+		}
+	}
+	return string(b)
 }
 
 // maxSentence bounds a sentence that says what the answer is, in bytes.

@@ -10,8 +10,8 @@ import (
 // of every run. Version 1 took the first list, the first statement and thoughts for answers.
 const Rules = 2
 
-// Marks are the words between which a model thinks. Open is empty where the model's chat
-// template writes it, so that a reply holds the end alone.
+// Marks are the words between which a model thinks. Where the model's chat template writes the
+// first, a reply holds the second alone.
 type Marks struct{ Open, Close string }
 
 // ParseMarks reads marks as the option thoughts of a model has them: "<a>,</a>".
@@ -65,7 +65,7 @@ func Split(text string, own ...Marks) Parts {
 		return p
 	}
 	for _, m := range append(own, knownMarks...) {
-		if !strings.Contains(text, m.Close) && !opens(text, m.Open) {
+		if m.Open == "" || m.Close == "" || !strings.Contains(text, m.Close) && !opens(text, m.Open) {
 			continue
 		}
 		if p, ok := m.split(text); ok {

@@ -28,7 +28,7 @@ func undeclared(text string, spec methods.AnswerSpec) (r Reading, err error) {
 	switch {
 	case text == "" || !all:
 		return r, errNothing
-	case takenBack.MatchString(text[sentenceEnd(text, true):]):
+	case takesBack(text[sentenceEnd(text, true):]):
 		return r, errTakenBack
 	case strings.IndexByte("{[", text[0]) >= 0 && (len(found) == 0 || found[0].from > 0):
 		return r, errNothing // an object or list that does not end
@@ -173,18 +173,25 @@ func byLength(labels []string) []string {
 
 // mentions are the places where text has label as whole words.
 func mentions(text, label string) (spans [][2]int) {
-	word := strings.Trim(label, decoration+".\"'")
+	own := strings.Trim(label, decoration+".\"'")
+	word := own
 	if word == "" {
 		return nil
 	}
 	small := smallWords[strings.ToLower(word)] || utf8.RuneCountInString(word) == 1
-	for _, m := range regexp.MustCompile(`(?i)`+regexp.QuoteMeta(word)).FindAllStringIndex(text, -1) {
-		before, _ := utf8.DecodeLastRuneInString(text[:m[0]])
-		after, _ := utf8.DecodeRuneInString(text[m[1]:])
-		if isWordRune(before) || isWordRune(after) || small && !apart(text, m[0], m[1], word) {
+	lower := strings.ToLower(text)
+	word = strings.ToLower(word)
+	if len(lower) != len(text) { // a letter whose small form has another length
+		lower, word = asciiLower(text), asciiLower(word)
+	}
+	for _, from := range places(lower, word) {
+		to := from + len(word)
+		before, _ := utf8.DecodeLastRuneInString(text[:from])
+		after, _ := utf8.DecodeRuneInString(text[to:])
+		if isWordRune(before) || isWordRune(after) || small && !apart(text, from, to, own) {
 			continue
 		}
-		spans = append(spans, [2]int{m[0], m[1]})
+		spans = append(spans, [2]int{from, to})
 	}
 	return spans
 }
