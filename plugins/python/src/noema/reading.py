@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import subprocess
-import tempfile
 import threading
 from typing import Any, Optional
 
@@ -68,35 +67,32 @@ class _Reader:
             try:
                 running = self._running = self._running or self._start()
                 assert running.stdin and running.stdout
-                running.stdin.write(line)
-                running.stdin.flush()
-                answer: dict[str, Any] = json.loads(running.stdout.readline())
+                with contextlib.suppress(BrokenPipeError):  # it says why it has ended
+                    running.stdin.write(line)
+                    running.stdin.flush()
+                line = running.stdout.readline()
+                answer: dict[str, Any] = json.loads(line)
                 return answer
-            except (OSError, ValueError) as fault:
-                said = self.end() or str(fault)
-                raise CommandError(f"read answer: {binary()} does not read: {said}", hint="update it, or name another by $NOEMA") from None
-            except BaseException:  # an interrupt: the answer that is on its way is not the next one's
+            except BaseException as fault:  # of an interrupt, too: what is on its way is not the next one's answer
                 self.end()
-                raise
+                if not isinstance(fault, (OSError, ValueError)):
+                    raise
+                said = fault if isinstance(fault, OSError) else line.decode(errors="replace").strip() or "it has ended"
+                raise CommandError(f"read answer: {binary()} does not read: {said}", hint="update it, or name another by $NOEMA") from None
 
     def _start(self) -> subprocess.Popen[bytes]:
-        self._said = tempfile.TemporaryFile()
         return subprocess.Popen(
-            [binary(), "read"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
+            [binary(), "read"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             env={**os.environ, "NOEMA_PARENT": str(os.getpid())}, start_new_session=True,
         )
 
-    def end(self) -> str:
-        """Ends the command, and returns what it said last."""
+    def end(self) -> None:
+        """Ends the command."""
         running, self._running = self._running, None
-        if running is None:
-            return ""
-        running.kill()
-        with contextlib.suppress(OSError), running:
-            pass  # which closes its pipes and waits
-        with self._said:
-            self._said.seek(0)
-            return self._said.read().decode(errors="replace").strip()
+        if running is not None:
+            running.kill()
+            with contextlib.suppress(OSError), running:
+                pass  # which closes its pipes and waits
 
     def forked(self) -> None:
         """Leaves the command to the process that this one is a copy of."""
