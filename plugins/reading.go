@@ -25,8 +25,8 @@ func ReadAnswer(text string, cut bool, spec methods.AnswerSpec) (methods.Answer,
 	return reply.Conclude(text, cut, spec), nil
 }
 
-// read answers a plugin that asks what a reply says. It waits for no other call.
-func read(id uint64, r *wire.Read) *wire.Result {
+// readFor answers a plugin that asks what a reply says. It takes none of the room of calls.
+func readFor(id uint64, r *wire.Read) *wire.Result {
 	a, err := ReadAnswer(r.GetText(), r.GetCut(), wire.From[methods.AnswerSpec](r.GetSpec()))
 	if err != nil {
 		return failure(id, err)

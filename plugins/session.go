@@ -204,7 +204,7 @@ func (s *session) start(c *wire.Call) error {
 		s.deliver(b, c)
 		return nil
 	case *wire.Call_Read:
-		s.reply(read(c.GetId(), what.Read))
+		s.reply(readFor(c.GetId(), what.Read))
 		return nil
 	}
 	free, err := s.admit(c)
