@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -38,15 +39,8 @@ reason where it is not "answered"; or an error.`,
 	}
 }
 
-// readJSON is what is read of one reply.
-type readJSON struct {
-	Value   string          `json:"value,omitempty"`
-	Outcome methods.Outcome `json:"outcome,omitempty"`
-	Reason  string          `json:"reason,omitempty"`
-	Error   string          `json:"error,omitempty"`
-}
-
-func readOne(line string) readJSON {
+// readOne is the answer to a line.
+func readOne(line string) map[string]string {
 	var asked struct {
 		Text string
 		Cut  bool
@@ -54,11 +48,11 @@ func readOne(line string) readJSON {
 	}
 	err := json.Unmarshal([]byte(line), &asked)
 	if err != nil {
-		return readJSON{Error: "read answer: the line is not a question: " + err.Error()}
+		return map[string]string{"error": fmt.Sprintf("read answer: the line is not a question in JSON: %v", err)}
 	}
 	answer, err := plugins.ReadAnswer(asked.Text, asked.Cut, asked.AnswerSpec)
 	if err != nil {
-		return readJSON{Error: err.Error()}
+		return map[string]string{"error": err.Error()}
 	}
-	return readJSON{Value: string(answer.Value), Outcome: answer.Outcome, Reason: answer.Reason}
+	return map[string]string{"value": string(answer.Value), "outcome": string(answer.Outcome), "reason": answer.Reason}
 }

@@ -69,7 +69,7 @@ class ByCommand(Folder):
             "for line in sys.stdin:\n"
             "    n = json.loads(line)['text']\n"
             "    if n == '1': os.kill(os.getppid(), signal.SIGINT)\n"
-            "    print(json.dumps({'value': n, 'outcome': 'answered'}), flush=True)\n"
+            "    print(json.dumps({'value': n, 'outcome': 'answered', 'reason': ''}), flush=True)\n"
         )
         code = (
             "import noema, time\nspec = noema.AnswerSpec('number')\ntry:\n    noema.read_answer('1', spec)\n    time.sleep(60)\n"

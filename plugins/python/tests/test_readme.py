@@ -17,7 +17,7 @@ class Readme(unittest.TestCase):
     def test_readings(self):
         ((code, value),) = re.findall(r"^    (noema\.read_answer.*?)  # (.*)$", README, re.MULTILINE)
         self.assertEqual(str(eval(code)), value)
-        ((asked, got),) = re.findall(r'^    (\{"text".*\})\n    (\{"value".*\})$', README, re.MULTILINE)
+        ((asked, got),) = re.findall(r'^    (\{"text".*\})\n    (\{"outcome".*\})$', README, re.MULTILINE)
         out = subprocess.run([os.environ["NOEMA"], "read"], input=asked, capture_output=True, text=True)
         self.assertEqual(out.stdout, got + "\n")
 

@@ -159,10 +159,6 @@ def from_answer(a: c.Answer) -> Any:
     )
 
 
-def to_answer(m: Any) -> c.Answer:
-    return c.Answer(m.value.decode(), m.outcome, m.reason, tuple(c.Evidence(e.source, e.text) for e in m.evidence))
-
-
 def from_read(r: Read) -> Any:
     a = r.spec
     many = {name: [clean(x) for x in getattr(a, name)] for name in ("labels", "names", "texts")}
@@ -205,7 +201,7 @@ def to_result(m: Any) -> tuple[Any, Optional[BaseException]]:
     if what == "tool":
         return c.ToolResult(m.tool.content, m.tool.is_error), None
     if what == "answer":
-        return to_answer(m.answer), None
+        return c.Answer(m.answer.value.decode(), m.answer.outcome, m.answer.reason), None
     if what == "seed":
         return (None if m.seed.build else m.seed.data), None
     if what == "error":

@@ -50,7 +50,7 @@ def by_command(ask: Read) -> c.Answer:
     got = _reader.ask({"text": ask.text, "cut": ask.cut, **vars(ask.spec)})
     if "error" in got:
         raise Failed(got["error"])
-    return c.Answer(got.get("value", ""), got["outcome"], got.get("reason", ""))
+    return c.Answer(got["value"], got["outcome"], got["reason"])
 
 
 class _Reader:
@@ -60,7 +60,7 @@ class _Reader:
         self._lock = threading.Lock()
         self._running: Optional[subprocess.Popen[bytes]] = None
 
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, question: dict[str, Any]) -> dict[str, str]:
         """Sends one line, and returns the line that comes back."""
         line = json.dumps(question).encode() + b"\n"
         with self._lock:
@@ -71,7 +71,7 @@ class _Reader:
                     running.stdin.write(line)
                     running.stdin.flush()
                 line = running.stdout.readline()
-                answer: dict[str, Any] = json.loads(line)
+                answer: dict[str, str] = json.loads(line)
                 return answer
             except BaseException as fault:  # of an interrupt, too: what is on its way is not the next one's answer
                 self.end()
