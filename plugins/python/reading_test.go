@@ -16,13 +16,12 @@ import (
 	"noema/methods/reply"
 )
 
+// folder is where the command is built, while the tests run.
+var folder string
+
 // command builds the command once. Python outside of trials reads by it.
 var command = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "noema-command")
-	if err != nil {
-		return "", err
-	}
-	at := filepath.Join(dir, "noema")
+	at := filepath.Join(folder, "noema")
 	if out, err := exec.Command("go", "build", "-o", at, "noema/kernel/cmd/noema").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the command: %w\n%s", err, out)
 	}
@@ -30,9 +29,10 @@ var command = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	folder = methods.Must(os.MkdirTemp("", "noema-command"))
 	code := m.Run()
-	if at, err := command(); err == nil {
-		os.RemoveAll(filepath.Dir(at))
+	if err := os.RemoveAll(folder); err != nil {
+		panic(err)
 	}
 	os.Exit(code)
 }
