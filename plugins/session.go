@@ -199,8 +199,12 @@ func (s *session) start(c *wire.Call) error {
 	if b != nil {
 		ctx = b.ctx
 	}
-	if put := c.GetSeedPut(); put != nil {
+	switch what := c.GetWhat().(type) {
+	case *wire.Call_SeedPut:
 		s.deliver(b, c)
+		return nil
+	case *wire.Call_Read:
+		s.reply(readFor(c.GetId(), what.Read))
 		return nil
 	}
 	free, err := s.admit(c)

@@ -195,7 +195,7 @@ func TestUnits(t *testing.T) {
 		t.Run(dir, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(python(t), "-W", "error::ResourceWarning", "-m", "unittest", "discover", "-s", dir)
-			cmd.Env = append(os.Environ(), sdk(t), "PYTHONDONTWRITEBYTECODE=1")
+			cmd.Env = withCommand(t)
 			out, err := cmd.CombinedOutput()
 			if err != nil || !strings.Contains(string(out), "\nOK") {
 				t.Errorf("%v\n%s", err, out)

@@ -117,6 +117,7 @@ when memory is out, ends by a signal, which shells show as 134.`,
 			root.AddCommand(verb)
 		}
 	}
+	root.AddCommand(readCommand(a))
 	root.SetHelpCommandGroupID("Maintain")
 	root.SetCompletionCommandGroupID("Maintain")
 	usageArgs(root)

@@ -663,6 +663,7 @@ type Call struct {
 	//	*Call_Tool
 	//	*Call_SeedGet
 	//	*Call_SeedPut
+	//	*Call_Read
 	What          isCall_What `protobuf_oneof:"what"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -755,6 +756,15 @@ func (x *Call) GetSeedPut() *SeedPut {
 	return nil
 }
 
+func (x *Call) GetRead() *Read {
+	if x != nil {
+		if x, ok := x.What.(*Call_Read); ok {
+			return x.Read
+		}
+	}
+	return nil
+}
+
 type isCall_What interface {
 	isCall_What()
 }
@@ -775,6 +785,10 @@ type Call_SeedPut struct {
 	SeedPut *SeedPut `protobuf:"bytes,6,opt,name=seed_put,json=seedPut,proto3,oneof"`
 }
 
+type Call_Read struct {
+	Read *Read `protobuf:"bytes,7,opt,name=read,proto3,oneof"`
+}
+
 func (*Call_Complete) isCall_What() {}
 
 func (*Call_Tool) isCall_What() {}
@@ -782,6 +796,8 @@ func (*Call_Tool) isCall_What() {}
 func (*Call_SeedGet) isCall_What() {}
 
 func (*Call_SeedPut) isCall_What() {}
+
+func (*Call_Read) isCall_What() {}
 
 // Result answers the call with the same id.
 type Result struct {
@@ -793,6 +809,7 @@ type Result struct {
 	//	*Result_Tool
 	//	*Result_Seed
 	//	*Result_Error
+	//	*Result_Answer
 	What          isResult_What `protobuf_oneof:"what"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -878,6 +895,15 @@ func (x *Result) GetError() *Error {
 	return nil
 }
 
+func (x *Result) GetAnswer() *Answer {
+	if x != nil {
+		if x, ok := x.What.(*Result_Answer); ok {
+			return x.Answer
+		}
+	}
+	return nil
+}
+
 type isResult_What interface {
 	isResult_What()
 }
@@ -898,6 +924,10 @@ type Result_Error struct {
 	Error *Error `protobuf:"bytes,5,opt,name=error,proto3,oneof"`
 }
 
+type Result_Answer struct {
+	Answer *Answer `protobuf:"bytes,6,opt,name=answer,proto3,oneof"`
+}
+
 func (*Result_Completion) isResult_What() {}
 
 func (*Result_Tool) isResult_What() {}
@@ -905,6 +935,71 @@ func (*Result_Tool) isResult_What() {}
 func (*Result_Seed) isResult_What() {}
 
 func (*Result_Error) isResult_What() {}
+
+func (*Result_Answer) isResult_What() {}
+
+// Read asks which answer a reply holds, as all of noema's methods read it. It costs nothing,
+// has no path and is not recorded. A host that is older than this call answers it with the
+// error "call host: unknown kind of call".
+type Read struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	Spec          *AnswerSpec            `protobuf:"bytes,2,opt,name=spec,proto3" json:"spec,omitempty"`
+	Cut           bool                   `protobuf:"varint,3,opt,name=cut,proto3" json:"cut,omitempty"` // the reply was cut off at a token limit
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Read) Reset() {
+	*x = Read{}
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Read) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Read) ProtoMessage() {}
+
+func (x *Read) ProtoReflect() protoreflect.Message {
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Read.ProtoReflect.Descriptor instead.
+func (*Read) Descriptor() ([]byte, []int) {
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Read) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Read) GetSpec() *AnswerSpec {
+	if x != nil {
+		return x.Spec
+	}
+	return nil
+}
+
+func (x *Read) GetCut() bool {
+	if x != nil {
+		return x.Cut
+	}
+	return false
+}
 
 // SeedGet asks for a method seed. The answer is either the seed or the order
 // to build it: then the plugin builds, with the scope of this call in every
@@ -919,7 +1014,7 @@ type SeedGet struct {
 
 func (x *SeedGet) Reset() {
 	*x = SeedGet{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[10]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -931,7 +1026,7 @@ func (x *SeedGet) String() string {
 func (*SeedGet) ProtoMessage() {}
 
 func (x *SeedGet) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[10]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -944,7 +1039,7 @@ func (x *SeedGet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SeedGet.ProtoReflect.Descriptor instead.
 func (*SeedGet) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{10}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SeedGet) GetKind() string {
@@ -973,7 +1068,7 @@ type SeedPut struct {
 
 func (x *SeedPut) Reset() {
 	*x = SeedPut{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[11]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -985,7 +1080,7 @@ func (x *SeedPut) String() string {
 func (*SeedPut) ProtoMessage() {}
 
 func (x *SeedPut) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[11]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -998,7 +1093,7 @@ func (x *SeedPut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SeedPut.ProtoReflect.Descriptor instead.
 func (*SeedPut) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{11}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SeedPut) GetData() []byte {
@@ -1025,7 +1120,7 @@ type Seed struct {
 
 func (x *Seed) Reset() {
 	*x = Seed{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[12]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1037,7 +1132,7 @@ func (x *Seed) String() string {
 func (*Seed) ProtoMessage() {}
 
 func (x *Seed) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[12]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1050,7 +1145,7 @@ func (x *Seed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seed.ProtoReflect.Descriptor instead.
 func (*Seed) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{12}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Seed) GetData() []byte {
@@ -1077,7 +1172,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[13]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1089,7 +1184,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[13]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1102,7 +1197,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{13}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Finish) GetAnswer() *Answer {
@@ -1130,7 +1225,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[14]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1142,7 +1237,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[14]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1155,7 +1250,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{14}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Error) GetCode() Code {
@@ -1193,7 +1288,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[15]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1205,7 +1300,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[15]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1218,7 +1313,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{15}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Failure) GetPlugin() string {
@@ -1271,7 +1366,7 @@ type Problem struct {
 
 func (x *Problem) Reset() {
 	*x = Problem{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[16]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1378,7 @@ func (x *Problem) String() string {
 func (*Problem) ProtoMessage() {}
 
 func (x *Problem) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[16]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1391,7 @@ func (x *Problem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Problem.ProtoReflect.Descriptor instead.
 func (*Problem) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{16}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Problem) GetId() string {
@@ -1364,7 +1459,7 @@ type AnswerSpec struct {
 
 func (x *AnswerSpec) Reset() {
 	*x = AnswerSpec{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[17]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1376,7 +1471,7 @@ func (x *AnswerSpec) String() string {
 func (*AnswerSpec) ProtoMessage() {}
 
 func (x *AnswerSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[17]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1389,7 +1484,7 @@ func (x *AnswerSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerSpec.ProtoReflect.Descriptor instead.
 func (*AnswerSpec) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{17}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *AnswerSpec) GetKind() string {
@@ -1460,7 +1555,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[18]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1472,7 +1567,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[18]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1485,7 +1580,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{18}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Answer) GetValue() []byte {
@@ -1526,7 +1621,7 @@ type Evidence struct {
 
 func (x *Evidence) Reset() {
 	*x = Evidence{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[19]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1538,7 +1633,7 @@ func (x *Evidence) String() string {
 func (*Evidence) ProtoMessage() {}
 
 func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[19]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1551,7 +1646,7 @@ func (x *Evidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
 func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{19}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Evidence) GetSource() string {
@@ -1582,7 +1677,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[20]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1594,7 +1689,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[20]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1607,7 +1702,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{20}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Event) GetPath() string {
@@ -1669,7 +1764,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[21]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1681,7 +1776,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[21]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1694,7 +1789,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{21}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Request) GetMessages() []*methodspb.Message {
@@ -1775,7 +1870,7 @@ type Completion struct {
 
 func (x *Completion) Reset() {
 	*x = Completion{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[22]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1787,7 +1882,7 @@ func (x *Completion) String() string {
 func (*Completion) ProtoMessage() {}
 
 func (x *Completion) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[22]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1800,7 +1895,7 @@ func (x *Completion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Completion.ProtoReflect.Descriptor instead.
 func (*Completion) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{22}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Completion) GetText() string {
@@ -1862,7 +1957,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[23]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1874,7 +1969,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[23]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1887,7 +1982,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{23}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ToolResult) GetContent() string {
@@ -1940,15 +2035,16 @@ const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"\x06finish\x18\x04 \x01(\v2\x17.noema.method.v1.FinishH\x00R\x06finishB\a\n" +
 	"\x05frame\"\x18\n" +
 	"\x06Cancel\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x04R\x02id\"\x8c\x02\n" +
+	"\x02id\x18\x01 \x01(\x04R\x02id\"\xb9\x02\n" +
 	"\x04Call\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x14\n" +
 	"\x05scope\x18\x02 \x01(\x04R\x05scope\x126\n" +
 	"\bcomplete\x18\x03 \x01(\v2\x18.noema.method.v1.RequestH\x00R\bcomplete\x120\n" +
 	"\x04tool\x18\x04 \x01(\v2\x1a.noema.methods.v1.ToolCallH\x00R\x04tool\x125\n" +
 	"\bseed_get\x18\x05 \x01(\v2\x18.noema.method.v1.SeedGetH\x00R\aseedGet\x125\n" +
-	"\bseed_put\x18\x06 \x01(\v2\x18.noema.method.v1.SeedPutH\x00R\aseedPutB\x06\n" +
-	"\x04what\"\xef\x01\n" +
+	"\bseed_put\x18\x06 \x01(\v2\x18.noema.method.v1.SeedPutH\x00R\aseedPut\x12+\n" +
+	"\x04read\x18\a \x01(\v2\x15.noema.method.v1.ReadH\x00R\x04readB\x06\n" +
+	"\x04what\"\xa2\x02\n" +
 	"\x06Result\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12=\n" +
 	"\n" +
@@ -1956,8 +2052,13 @@ const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"completion\x121\n" +
 	"\x04tool\x18\x03 \x01(\v2\x1b.noema.method.v1.ToolResultH\x00R\x04tool\x12+\n" +
 	"\x04seed\x18\x04 \x01(\v2\x15.noema.method.v1.SeedH\x00R\x04seed\x12.\n" +
-	"\x05error\x18\x05 \x01(\v2\x16.noema.method.v1.ErrorH\x00R\x05errorB\x06\n" +
-	"\x04what\"7\n" +
+	"\x05error\x18\x05 \x01(\v2\x16.noema.method.v1.ErrorH\x00R\x05error\x121\n" +
+	"\x06answer\x18\x06 \x01(\v2\x17.noema.method.v1.AnswerH\x00R\x06answerB\x06\n" +
+	"\x04what\"]\n" +
+	"\x04Read\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12/\n" +
+	"\x04spec\x18\x02 \x01(\v2\x1b.noema.method.v1.AnswerSpecR\x04spec\x12\x10\n" +
+	"\x03cut\x18\x03 \x01(\bR\x03cut\"7\n" +
 	"\aSeedGet\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\tR\acontent\"K\n" +
@@ -2064,7 +2165,7 @@ func file_plugins_internal_wire_method_proto_rawDescGZIP() []byte {
 }
 
 var file_plugins_internal_wire_method_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_plugins_internal_wire_method_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_plugins_internal_wire_method_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_plugins_internal_wire_method_proto_goTypes = []any{
 	(Code)(0),                      // 0: noema.method.v1.Code
 	(*DescribeRequest)(nil),        // 1: noema.method.v1.DescribeRequest
@@ -2077,73 +2178,77 @@ var file_plugins_internal_wire_method_proto_goTypes = []any{
 	(*Cancel)(nil),                 // 8: noema.method.v1.Cancel
 	(*Call)(nil),                   // 9: noema.method.v1.Call
 	(*Result)(nil),                 // 10: noema.method.v1.Result
-	(*SeedGet)(nil),                // 11: noema.method.v1.SeedGet
-	(*SeedPut)(nil),                // 12: noema.method.v1.SeedPut
-	(*Seed)(nil),                   // 13: noema.method.v1.Seed
-	(*Finish)(nil),                 // 14: noema.method.v1.Finish
-	(*Error)(nil),                  // 15: noema.method.v1.Error
-	(*Failure)(nil),                // 16: noema.method.v1.Failure
-	(*Problem)(nil),                // 17: noema.method.v1.Problem
-	(*AnswerSpec)(nil),             // 18: noema.method.v1.AnswerSpec
-	(*Answer)(nil),                 // 19: noema.method.v1.Answer
-	(*Evidence)(nil),               // 20: noema.method.v1.Evidence
-	(*Event)(nil),                  // 21: noema.method.v1.Event
-	(*Request)(nil),                // 22: noema.method.v1.Request
-	(*Completion)(nil),             // 23: noema.method.v1.Completion
-	(*ToolResult)(nil),             // 24: noema.method.v1.ToolResult
-	(*methodspb.ToolCall)(nil),     // 25: noema.methods.v1.ToolCall
-	(*methodspb.ToolSpec)(nil),     // 26: noema.methods.v1.ToolSpec
-	(*methodspb.Message)(nil),      // 27: noema.methods.v1.Message
-	(*methodspb.Sampling)(nil),     // 28: noema.methods.v1.Sampling
-	(*methodspb.Schema)(nil),       // 29: noema.methods.v1.Schema
-	(*methodspb.Raw)(nil),          // 30: noema.methods.v1.Raw
-	(*methodspb.Usage)(nil),        // 31: noema.methods.v1.Usage
-	(*methodspb.TokenLogprob)(nil), // 32: noema.methods.v1.TokenLogprob
+	(*Read)(nil),                   // 11: noema.method.v1.Read
+	(*SeedGet)(nil),                // 12: noema.method.v1.SeedGet
+	(*SeedPut)(nil),                // 13: noema.method.v1.SeedPut
+	(*Seed)(nil),                   // 14: noema.method.v1.Seed
+	(*Finish)(nil),                 // 15: noema.method.v1.Finish
+	(*Error)(nil),                  // 16: noema.method.v1.Error
+	(*Failure)(nil),                // 17: noema.method.v1.Failure
+	(*Problem)(nil),                // 18: noema.method.v1.Problem
+	(*AnswerSpec)(nil),             // 19: noema.method.v1.AnswerSpec
+	(*Answer)(nil),                 // 20: noema.method.v1.Answer
+	(*Evidence)(nil),               // 21: noema.method.v1.Evidence
+	(*Event)(nil),                  // 22: noema.method.v1.Event
+	(*Request)(nil),                // 23: noema.method.v1.Request
+	(*Completion)(nil),             // 24: noema.method.v1.Completion
+	(*ToolResult)(nil),             // 25: noema.method.v1.ToolResult
+	(*methodspb.ToolCall)(nil),     // 26: noema.methods.v1.ToolCall
+	(*methodspb.ToolSpec)(nil),     // 27: noema.methods.v1.ToolSpec
+	(*methodspb.Message)(nil),      // 28: noema.methods.v1.Message
+	(*methodspb.Sampling)(nil),     // 29: noema.methods.v1.Sampling
+	(*methodspb.Schema)(nil),       // 30: noema.methods.v1.Schema
+	(*methodspb.Raw)(nil),          // 31: noema.methods.v1.Raw
+	(*methodspb.Usage)(nil),        // 32: noema.methods.v1.Usage
+	(*methodspb.TokenLogprob)(nil), // 33: noema.methods.v1.TokenLogprob
 }
 var file_plugins_internal_wire_method_proto_depIdxs = []int32{
 	3,  // 0: noema.method.v1.Description.options:type_name -> noema.method.v1.Option
 	5,  // 1: noema.method.v1.HostMessage.frames:type_name -> noema.method.v1.HostFrame
-	17, // 2: noema.method.v1.HostFrame.start:type_name -> noema.method.v1.Problem
+	18, // 2: noema.method.v1.HostFrame.start:type_name -> noema.method.v1.Problem
 	10, // 3: noema.method.v1.HostFrame.result:type_name -> noema.method.v1.Result
 	8,  // 4: noema.method.v1.HostFrame.cancel:type_name -> noema.method.v1.Cancel
 	7,  // 5: noema.method.v1.PluginMessage.frames:type_name -> noema.method.v1.PluginFrame
 	9,  // 6: noema.method.v1.PluginFrame.call:type_name -> noema.method.v1.Call
 	8,  // 7: noema.method.v1.PluginFrame.cancel:type_name -> noema.method.v1.Cancel
-	21, // 8: noema.method.v1.PluginFrame.event:type_name -> noema.method.v1.Event
-	14, // 9: noema.method.v1.PluginFrame.finish:type_name -> noema.method.v1.Finish
-	22, // 10: noema.method.v1.Call.complete:type_name -> noema.method.v1.Request
-	25, // 11: noema.method.v1.Call.tool:type_name -> noema.methods.v1.ToolCall
-	11, // 12: noema.method.v1.Call.seed_get:type_name -> noema.method.v1.SeedGet
-	12, // 13: noema.method.v1.Call.seed_put:type_name -> noema.method.v1.SeedPut
-	23, // 14: noema.method.v1.Result.completion:type_name -> noema.method.v1.Completion
-	24, // 15: noema.method.v1.Result.tool:type_name -> noema.method.v1.ToolResult
-	13, // 16: noema.method.v1.Result.seed:type_name -> noema.method.v1.Seed
-	15, // 17: noema.method.v1.Result.error:type_name -> noema.method.v1.Error
-	15, // 18: noema.method.v1.SeedPut.error:type_name -> noema.method.v1.Error
-	19, // 19: noema.method.v1.Finish.answer:type_name -> noema.method.v1.Answer
-	15, // 20: noema.method.v1.Finish.error:type_name -> noema.method.v1.Error
-	0,  // 21: noema.method.v1.Error.code:type_name -> noema.method.v1.Code
-	16, // 22: noema.method.v1.Error.failure:type_name -> noema.method.v1.Failure
-	26, // 23: noema.method.v1.Problem.tools:type_name -> noema.methods.v1.ToolSpec
-	18, // 24: noema.method.v1.Problem.answer:type_name -> noema.method.v1.AnswerSpec
-	20, // 25: noema.method.v1.Answer.evidence:type_name -> noema.method.v1.Evidence
-	27, // 26: noema.method.v1.Request.messages:type_name -> noema.methods.v1.Message
-	28, // 27: noema.method.v1.Request.sampling:type_name -> noema.methods.v1.Sampling
-	29, // 28: noema.method.v1.Request.schema:type_name -> noema.methods.v1.Schema
-	26, // 29: noema.method.v1.Request.tools:type_name -> noema.methods.v1.ToolSpec
-	30, // 30: noema.method.v1.Request.raw:type_name -> noema.methods.v1.Raw
-	25, // 31: noema.method.v1.Completion.tool_calls:type_name -> noema.methods.v1.ToolCall
-	31, // 32: noema.method.v1.Completion.usage:type_name -> noema.methods.v1.Usage
-	32, // 33: noema.method.v1.Completion.logprobs:type_name -> noema.methods.v1.TokenLogprob
-	1,  // 34: noema.method.v1.Method.Describe:input_type -> noema.method.v1.DescribeRequest
-	4,  // 35: noema.method.v1.Method.Session:input_type -> noema.method.v1.HostMessage
-	2,  // 36: noema.method.v1.Method.Describe:output_type -> noema.method.v1.Description
-	6,  // 37: noema.method.v1.Method.Session:output_type -> noema.method.v1.PluginMessage
-	36, // [36:38] is the sub-list for method output_type
-	34, // [34:36] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	22, // 8: noema.method.v1.PluginFrame.event:type_name -> noema.method.v1.Event
+	15, // 9: noema.method.v1.PluginFrame.finish:type_name -> noema.method.v1.Finish
+	23, // 10: noema.method.v1.Call.complete:type_name -> noema.method.v1.Request
+	26, // 11: noema.method.v1.Call.tool:type_name -> noema.methods.v1.ToolCall
+	12, // 12: noema.method.v1.Call.seed_get:type_name -> noema.method.v1.SeedGet
+	13, // 13: noema.method.v1.Call.seed_put:type_name -> noema.method.v1.SeedPut
+	11, // 14: noema.method.v1.Call.read:type_name -> noema.method.v1.Read
+	24, // 15: noema.method.v1.Result.completion:type_name -> noema.method.v1.Completion
+	25, // 16: noema.method.v1.Result.tool:type_name -> noema.method.v1.ToolResult
+	14, // 17: noema.method.v1.Result.seed:type_name -> noema.method.v1.Seed
+	16, // 18: noema.method.v1.Result.error:type_name -> noema.method.v1.Error
+	20, // 19: noema.method.v1.Result.answer:type_name -> noema.method.v1.Answer
+	19, // 20: noema.method.v1.Read.spec:type_name -> noema.method.v1.AnswerSpec
+	16, // 21: noema.method.v1.SeedPut.error:type_name -> noema.method.v1.Error
+	20, // 22: noema.method.v1.Finish.answer:type_name -> noema.method.v1.Answer
+	16, // 23: noema.method.v1.Finish.error:type_name -> noema.method.v1.Error
+	0,  // 24: noema.method.v1.Error.code:type_name -> noema.method.v1.Code
+	17, // 25: noema.method.v1.Error.failure:type_name -> noema.method.v1.Failure
+	27, // 26: noema.method.v1.Problem.tools:type_name -> noema.methods.v1.ToolSpec
+	19, // 27: noema.method.v1.Problem.answer:type_name -> noema.method.v1.AnswerSpec
+	21, // 28: noema.method.v1.Answer.evidence:type_name -> noema.method.v1.Evidence
+	28, // 29: noema.method.v1.Request.messages:type_name -> noema.methods.v1.Message
+	29, // 30: noema.method.v1.Request.sampling:type_name -> noema.methods.v1.Sampling
+	30, // 31: noema.method.v1.Request.schema:type_name -> noema.methods.v1.Schema
+	27, // 32: noema.method.v1.Request.tools:type_name -> noema.methods.v1.ToolSpec
+	31, // 33: noema.method.v1.Request.raw:type_name -> noema.methods.v1.Raw
+	26, // 34: noema.method.v1.Completion.tool_calls:type_name -> noema.methods.v1.ToolCall
+	32, // 35: noema.method.v1.Completion.usage:type_name -> noema.methods.v1.Usage
+	33, // 36: noema.method.v1.Completion.logprobs:type_name -> noema.methods.v1.TokenLogprob
+	1,  // 37: noema.method.v1.Method.Describe:input_type -> noema.method.v1.DescribeRequest
+	4,  // 38: noema.method.v1.Method.Session:input_type -> noema.method.v1.HostMessage
+	2,  // 39: noema.method.v1.Method.Describe:output_type -> noema.method.v1.Description
+	6,  // 40: noema.method.v1.Method.Session:output_type -> noema.method.v1.PluginMessage
+	39, // [39:41] is the sub-list for method output_type
+	37, // [37:39] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_plugins_internal_wire_method_proto_init() }
@@ -2167,12 +2272,14 @@ func file_plugins_internal_wire_method_proto_init() {
 		(*Call_Tool)(nil),
 		(*Call_SeedGet)(nil),
 		(*Call_SeedPut)(nil),
+		(*Call_Read)(nil),
 	}
 	file_plugins_internal_wire_method_proto_msgTypes[9].OneofWrappers = []any{
 		(*Result_Completion)(nil),
 		(*Result_Tool)(nil),
 		(*Result_Seed)(nil),
 		(*Result_Error)(nil),
+		(*Result_Answer)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2180,7 +2287,7 @@ func file_plugins_internal_wire_method_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugins_internal_wire_method_proto_rawDesc), len(file_plugins_internal_wire_method_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

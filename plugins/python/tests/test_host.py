@@ -5,7 +5,7 @@ import builtins
 import unittest
 
 import noema
-from noema import Answer, AnswerSpec, Option, Problem, testing
+from noema import Answer, Option, Problem, testing
 
 
 class Method:
@@ -218,38 +218,7 @@ class Values(unittest.TestCase):
         self.assertEqual(noema._wire.clean("a\ud834\udd1eb\ud800"), "a𝄞b\ufffd")
 
 
-class Reading(unittest.TestCase):
-    def test_answers(self):
-        ranking, choice = AnswerSpec("ranking", n=4, k=2), AnswerSpec("choice", labels=("Yes", "No"))
-        for spec, text, want in (
-            (ranking, "Top-5: [3, 1, 3, 9]", [3, 1]),
-            (ranking, "I think\n3, then 1", [3, 1]),
-            (choice, "Let me see.\n**Answer:** yes.", "Yes"),
-            (choice, '"No"', "No"),
-            (AnswerSpec("number"), "so 3 boxes of 12 make 36 pencils", 36),
-            (AnswerSpec("number"), "Answer: $1,234.50 in 3 days", 1234.5),
-            (AnswerSpec("number"), "x = -7", -7),
-            (AnswerSpec("text"), "Answer: (1 + 2) * 8", "(1 + 2) * 8"),
-            (AnswerSpec("set"), 'here: ["b", "a"]', ["a", "b"]),
-            (AnswerSpec("fields", names=("a",)), '```json\n{"a": 1, "b": 2}\n```', {"a": 1}),
-        ):
-            with self.subTest(text=text):
-                self.assertEqual(noema.read_answer(text, spec).value, want)
-
-    def test_without_answer(self):
-        for spec in (
-            AnswerSpec("number"),
-            AnswerSpec("choice", labels=("a",)),
-            AnswerSpec("text"),
-            AnswerSpec("set"),
-            AnswerSpec("fields", names=("x",)),
-        ):
-            for text in ("", "\n", "[" * 5000 if spec.kind not in ("text", "set") else ""):
-                answer = noema.read_answer(text, spec)
-                self.assertEqual((answer.outcome, answer.value), ("unparsed", None), (spec.kind, text[:10]))
-        ranking = noema.read_answer("none of the 3 fits", AnswerSpec("ranking", n=4, k=2))
-        self.assertEqual((ranking.outcome, ranking.value), ("defaulted", [1, 2]))
-
+class Json(unittest.TestCase):
     def test_json_ladder(self):
         self.assertEqual(noema.find_json('so {not json} but {"a": [1]} it is'), {"a": [1]})
         self.assertEqual(noema.find_json("```\n[1]\n``` {}", lambda v: isinstance(v, dict)), {})

@@ -1,17 +1,28 @@
 """The README's method does what the README says."""
 
+import os
 import pathlib
 import re
+import subprocess
 import unittest
 
 import noema
 from noema import AnswerSpec, Problem, testing
 
 
+README = (pathlib.Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+
+
 class Readme(unittest.TestCase):
+    def test_readings(self):
+        ((code, value),) = re.findall(r"^    (noema\.read_answer.*?)  # (.*)$", README, re.MULTILINE)
+        self.assertEqual(str(eval(code)), value)
+        ((asked, got),) = re.findall(r'^    (\{"text".*\})\n    (\{"outcome".*\})$', README, re.MULTILINE)
+        out = subprocess.run([os.environ["NOEMA"], "read"], input=asked, capture_output=True, text=True)
+        self.assertEqual(out.stdout, got + "\n")
+
     def test_method(self):
-        text = (pathlib.Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-        (code,) = re.findall(r"```python\n(import noema\n\nclass .*?)```", text, re.DOTALL)
+        (code,) = re.findall(r"```python\n(import noema\n\nclass .*?)```", README, re.DOTALL)
         names = {"__name__": "main"}
         exec(code, names)
         trial = testing.run(

@@ -58,7 +58,7 @@ from .experiment import compare, load, replay, runs, study
 from .functions import FunctionMethod, method
 from .host import Host
 from .jsontext import find_json
-from .reading import find_number, marked, read_answer
+from .reading import read_answer
 from .result import Curve, Pair, Replay, Result, Study, Trial
 from .tables import Table
 
@@ -116,9 +116,7 @@ __all__ = [
     "assistant",
     "compare",
     "find_json",
-    "find_number",
     "load",
-    "marked",
     "method",
     "read_answer",
     "replay",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, NamedTuple, Optional, Union
 
 from . import contract as c
 
@@ -21,5 +21,13 @@ class SeedPut:
         self.data, self.error = data, error
 
 
-Ask = Union[c.Request, c.ToolCall, SeedGet, SeedPut]
+class Read(NamedTuple):
+    """Asks which answer a reply holds."""
+
+    text: str
+    spec: c.AnswerSpec
+    cut: bool  # the reply was cut off at a token limit
+
+
+Ask = Union[c.Request, c.ToolCall, SeedGet, SeedPut, Read]
 Done = Callable[[Any, Optional[BaseException]], None]

@@ -11,7 +11,7 @@ import itertools
 import random
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Optional
+from typing import Any, Optional
 
 
 class Scope:
@@ -54,6 +54,12 @@ def current(host: object, root: Scope) -> Scope:
     """The scope of the running code, or root."""
     held = _CURRENT.get()
     return held[1] if held is not None and held[0] is host else root
+
+
+def host() -> Any:
+    """The host of the trial in which the code runs; None outside of trials."""
+    held = _CURRENT.get()
+    return None if held is None else held[0]
 
 
 @contextlib.contextmanager

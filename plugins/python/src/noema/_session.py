@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
 from . import contract as c
-from ._asks import Ask, Done, SeedGet, SeedPut
+from ._asks import Ask, Done, Read, SeedGet, SeedPut
 from ._solve import solve
-from ._wire import M, clean, fill_request, from_answer, from_error, from_event, from_tool_call, to_problem, to_result
+from ._wire import M, clean, fill_request, from_answer, from_error, from_event, from_read, from_tool_call, to_problem, to_result
 from .errors import PANIC, Cancelled, Failed, describe, to_code
 
 
@@ -285,6 +285,8 @@ def _call(ask: Ask) -> Any:
     elif isinstance(ask, SeedGet):
         frame.call.seed_get.SetInParent()
         frame.call.seed_get.kind, frame.call.seed_get.content = clean(ask.kind), clean(ask.content)
+    elif isinstance(ask, Read):
+        frame.call.read.CopyFrom(from_read(ask))
     else:
         frame.call.seed_put.data = ask.data
         if ask.error is not None:

@@ -8,6 +8,7 @@ import inspect
 from typing import Any
 
 from . import contract as c
+from ._scope import within
 from .aio import AsyncHost
 from .host import Host, Road
 
@@ -33,7 +34,9 @@ def description(method: Any) -> c.Description:
 def solve(method: Any, road: Road, on_cancel: Any = None) -> c.Answer:
     """Runs a method's solve, of either kind, on one problem."""
     if not inspect.iscoroutinefunction(method.solve):
-        answer: c.Answer = method.solve(road.problem, Host(road))
+        host = Host(road)
+        with within(host, host._scope):
+            answer: c.Answer = method.solve(road.problem, host)
         return answer
     return asyncio.run(_solve_async(method, road, on_cancel))
 
@@ -48,7 +51,9 @@ async def _solve_async(method: Any, road: Road, on_cancel: Any) -> c.Answer:
     if on_cancel:
         on_cancel(stop)
     try:
-        answer: c.Answer = await method.solve(road.problem, AsyncHost(road))
+        host = AsyncHost(road)
+        with within(host, host._scope):
+            answer: c.Answer = await method.solve(road.problem, host)
         return answer
     finally:
         if on_cancel:

@@ -14,6 +14,7 @@ from typing import Any, Optional
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from . import contract as c
+from ._asks import Read
 from .errors import from_code, to_code
 from .jsontext import JSON, encode
 
@@ -158,6 +159,13 @@ def from_answer(a: c.Answer) -> Any:
     )
 
 
+def from_read(r: Read) -> Any:
+    a = r.spec
+    many = {name: [clean(x) for x in getattr(a, name)] for name in ("labels", "names", "texts")}
+    one = {name: clean(getattr(a, name)) for name in ("kind", "decimal", "percent")}
+    return M["Read"](text=clean(r.text), cut=r.cut, spec=M["AnswerSpec"](n=a.n, k=a.k, **many, **one))
+
+
 def from_event(e: c.Event) -> Any:
     return M["Event"](
         path=clean(e.path),
@@ -192,6 +200,8 @@ def to_result(m: Any) -> tuple[Any, Optional[BaseException]]:
         return to_completion(m.completion), None
     if what == "tool":
         return c.ToolResult(m.tool.content, m.tool.is_error), None
+    if what == "answer":
+        return c.Answer(m.answer.value.decode(), m.answer.outcome, m.answer.reason), None
     if what == "seed":
         return (None if m.seed.build else m.seed.data), None
     if what == "error":

@@ -17,26 +17,15 @@ from typing import Any, NamedTuple, Optional, Protocol, TypedDict, Union
 
 from .jsontext import JSON, encode, find_json
 
-RANKING = "ranking"
-CHOICE = "choice"
-NUMBER = "number"
-TEXT = "text"
-SET = "set"
-FIELDS = "fields"
-
 ANSWERED = "answered"
-DEFAULTED = "defaulted"
 UNPARSED = "unparsed"
-REFUSED = "refused"
-OVER_BUDGET = "budget"
-FAILED = "error"
 
 
 @dataclass(frozen=True)
 class AnswerSpec:
     """Which answer a problem wants."""
 
-    kind: str = TEXT
+    kind: str = "text"  # or ranking, choice, number, set, fields
     n: int = 0  # ranking: how many items there are
     k: int = 0  # ranking: how many of them to name, at most
     labels: tuple[str, ...] = ()  # choice: what may be chosen
@@ -239,7 +228,7 @@ class Answer:
     """What a method concludes. Without a value it is no right answer."""
 
     value_json: str = ""  # empty for none
-    outcome: str = ANSWERED
+    outcome: str = ANSWERED  # or defaulted, unparsed, refused, budget, error
     reason: str = ""  # why the outcome is not "answered"; else empty
     evidence: tuple[Evidence, ...] = ()
 

@@ -184,11 +184,11 @@ class Host(BaseHost):
 
         If some fail, all are waited for and the first error, in that order, is raised.
         """
-        scope, slots = self._scope.build, list[_Slot]()
+        scope, slots = self._scope.build, list[Slot]()
         for i, request in enumerate(list(requests)):
             if i >= WINDOW:
                 slots[i - WINDOW].wait(None)
-            slots.append(_Slot())
+            slots.append(Slot())
             self._road.send(request, scope, slots[i].done)
         for slot in slots:
             slot.wait(None)
@@ -264,7 +264,7 @@ class Host(BaseHost):
 
     def _ask(self, ask: Ask, scope: int, timeout: Optional[float]) -> tuple[Any, int]:
         """What a call came to, and its number."""
-        slot = _Slot()
+        slot = Slot()
         number = self._road.send(ask, scope, slot.done)
         if not slot.wait(timeout):
             self._road.drop(number)
@@ -274,7 +274,7 @@ class Host(BaseHost):
         return slot.value, number
 
 
-class _Slot:
+class Slot:
     """Waits for one result; cheaper than an Event, of which a trial would make thousands."""
 
     __slots__ = ("_ready", "value", "error")

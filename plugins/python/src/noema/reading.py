@@ -1,129 +1,104 @@
-"""Reads answers in what a model wrote."""
+"""Reads answers in what a model wrote, as all of noema's methods do: the kernel reads.
+
+In a trial the kernel that runs it is asked, and elsewhere the command noema. Neither call
+costs anything, has a path, or is recorded.
+"""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import json
-import re
-from decimal import Decimal, InvalidOperation
-from typing import Optional
+import os
+import subprocess
+import threading
+from typing import Any, Optional
 
 from . import contract as c
-from .jsontext import find_json
-
-_INTS = re.compile(r"""\[\s*["']?-?\d+["']?(?:\s*,\s*["']?-?\d+["']?)*\s*,?\s*\]""")
-_NUMBER = re.compile(
-    r"(?<![\w.,/-])[-+]?[$€£]?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w/]|[.,:]\d)"
-)
-_MARK = re.compile(r"^[\s*_#>`]*answer[\s*_]*:(.*)$", re.IGNORECASE | re.MULTILINE)
-_DECORATION = " \t\r\n*_#>`"
+from ._asks import Read
+from ._command import CommandError, binary
+from ._scope import host
+from .errors import Failed
+from .host import Slot
 
 
-def marked(text: str) -> str:
-    """What follows the last "Answer:" at the start of a line; all of the text if there is none."""
-    found = _after_mark(text)
-    return text.strip() if found is None else found
+def read_answer(text: str, spec: c.AnswerSpec, cut: bool = False) -> c.Answer:
+    """The answer in a reply, in the form that spec wants: that of the last statement in it.
 
-
-def _after_mark(text: str) -> Optional[str]:
-    every = list(_MARK.finditer(text))
-    if not every:
-        return None
-    found = every[-1]
-    return found.group(1).strip(_DECORATION) or text[found.end() :].strip()
-
-
-def read_answer(text: str, spec: c.AnswerSpec) -> c.Answer:
-    """The answer in a reply, in the form that spec wants.
-
-    A reply without one gives an answer without a value and the outcome
-    "unparsed"; for a ranking the ranking 1..k with the outcome "defaulted".
+    A reply without one gives an answer without a value and the outcome "unparsed"; for a
+    ranking the ranking 1..k with the outcome "defaulted". cut says that the reply was cut
+    off at a token limit: ``reply.finish == "length"``.
     """
-    readers = {c.RANKING: _ranking, c.CHOICE: _choice, c.NUMBER: _number, c.SET: _set, c.FIELDS: _fields}
-    read = readers.get(spec.kind, _text)
-    after = _after_mark(text)
-    if spec.kind == c.NUMBER and after is not None:
-        after = "answer: " + after  # of several numbers after the mark the first counts
-    answer = read(text.strip() if after is None else after, spec)
-    if answer is not None:
-        return answer
-    reason = f"no {spec.kind} in the reply: {' '.join(text[:200].split())[:80]}"
-    if spec.kind == c.RANKING:
-        return c.Answer.ranking(range(1, min(spec.n, spec.k) + 1)).but(c.DEFAULTED, reason)
-    return c.Answer.none(c.UNPARSED, reason)
+    ask, trial = Read(text, spec, cut), host()
+    if trial is None:
+        return by_command(ask)
+    slot = Slot()
+    trial._road.send(ask, 0, slot.done)
+    slot.wait(None)
+    if isinstance(slot.error, Failed) and str(slot.error) == "call host: unknown kind of call":
+        raise Failed("read answer: the noema that runs this trial is older than this Python package: update it")
+    if slot.error is not None:
+        raise slot.error
+    answer: c.Answer = slot.value
+    return answer
 
 
-def find_number(text: str) -> Optional[Decimal]:
-    """The number that a text ends on: in its last line the first after the last ":" or "=", or else the last."""
-    lines = text.strip().splitlines()
-    if not lines:
-        return None
-    line = lines[-1].replace("−", "-").replace("\u00a0", " ")
-    tail = re.split(r"[:=](?!\d)", line)[-1]
-    first, every = _NUMBER.search(tail), list(_NUMBER.finditer(line))
-    found = first if tail != line and first else (every[-1] if every else None)
-    if found is None:
-        return None
-    try:
-        return Decimal(re.sub(r"[,$€£]", "", found.group(0)))
-    except InvalidOperation:
-        return None
+def by_command(ask: Read) -> c.Answer:
+    """The answer that the command noema reads."""
+    if os.environ.get("NOEMA_PLUGIN"):
+        raise Failed("read answer: a plugin reads in its trials alone: start the threads that read by host.map")
+    got = _reader.ask({"text": ask.text, "cut": ask.cut, **vars(ask.spec)})
+    if "error" in got:
+        raise Failed(got["error"])
+    return c.Answer(got["value"], got["outcome"], got["reason"])
 
 
-def _ranking(text: str, spec: c.AnswerSpec) -> Optional[c.Answer]:
-    found = _INTS.search(text)
-    if found:
-        words = re.findall(r"-?\d+", found.group(0))
-    else:
-        line = (text.splitlines() or [""])[-1].rsplit(":", 1)[-1]
-        words = [w.strip("*_`#.!") for w in re.split(r"""[\s,;>()\[\]{}"']+""", line) if w]
-        if 2 * sum(w.isdecimal() for w in words) < len(words):
-            return None
-    items: list[int] = []
-    for word in words:
-        if word.isdecimal() and 1 <= int(word) <= spec.n and int(word) not in items:
-            items.append(int(word))
-    return c.Answer.ranking(items[: spec.k]) if items else None
+class _Reader:
+    """The command, started when it is first needed. It ends with this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: Optional[subprocess.Popen[bytes]] = None
+
+    def ask(self, question: dict[str, Any]) -> dict[str, str]:
+        """Sends one line, and returns the line that comes back."""
+        line = json.dumps(question).encode() + b"\n"
+        with self._lock:
+            try:
+                running = self._running = self._running or self._start()
+                assert running.stdin and running.stdout
+                with contextlib.suppress(BrokenPipeError):  # it says why it has ended
+                    running.stdin.write(line)
+                    running.stdin.flush()
+                line = running.stdout.readline()
+                answer: dict[str, str] = json.loads(line)
+                return answer
+            except BaseException as fault:  # of an interrupt, too: what is on its way is not the next one's answer
+                self.end()
+                if not isinstance(fault, (OSError, ValueError)):
+                    raise
+                said = fault if isinstance(fault, OSError) else line.decode(errors="replace").strip() or "it has ended"
+                raise CommandError(f"read answer: {binary()} does not read: {said}", hint="update it, or name another by $NOEMA") from None
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [binary(), "read"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env={**os.environ, "NOEMA_PARENT": str(os.getpid())}, start_new_session=True,
+        )
+
+    def end(self) -> None:
+        """Ends the command."""
+        running, self._running = self._running, None
+        if running is not None:
+            running.kill()
+            with contextlib.suppress(OSError), running:
+                pass  # which closes its pipes and waits
+
+    def forked(self) -> None:
+        """Leaves the command to the process that this one is a copy of."""
+        self._parents, self._running, self._lock = self._running, None, threading.Lock()
 
 
-def _choice(text: str, spec: c.AnswerSpec) -> Optional[c.Answer]:
-    for candidate in (_unquoted(text), text):
-        bare = candidate.strip(_DECORATION + ".\"'")
-        for label in spec.labels:
-            if candidate == label or bare.casefold() == label.strip(_DECORATION + ".\"'").casefold():
-                return c.Answer.choice(label)
-    return None
-
-
-def _number(text: str, spec: c.AnswerSpec) -> Optional[c.Answer]:
-    number = find_number(text)
-    return None if number is None else c.Answer.number(number)
-
-
-def _text(text: str, spec: c.AnswerSpec) -> Optional[c.Answer]:
-    text = _unquoted(text)
-    return c.Answer.text(text) if text else None
-
-
-def _set(text: str, spec: c.AnswerSpec) -> Optional[c.Answer]:
-    try:
-        members = find_json(text, lambda v: isinstance(v, list))
-    except ValueError:
-        members = [m.strip(_DECORATION + "\"'.") for m in text.splitlines()[0].split(",")] if text else []
-    members = [str(m) for m in members if str(m)]
-    return c.Answer.set(members) if members else None
-
-
-def _fields(text: str, spec: c.AnswerSpec) -> Optional[c.Answer]:
-    try:
-        value = find_json(text, lambda v: isinstance(v, dict) and all(n in v for n in spec.names))
-        return c.Answer.fields({n: value[n] for n in spec.names})
-    except ValueError:  # none, or one that holds NaN
-        return None
-
-
-def _unquoted(text: str) -> str:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value if isinstance(value, str) else text
+_reader = _Reader()
+atexit.register(_reader.end)
+os.register_at_fork(after_in_child=_reader.forked)

@@ -30,8 +30,9 @@ from typing import Any, Callable, Optional, Union
 from . import _command
 from . import contract as c
 from ._solve import description, solve
-from ._asks import Ask, Done, SeedGet, SeedPut
+from ._asks import Ask, Done, Read, SeedGet, SeedPut
 from .errors import Cancelled, Error, UnknownTool
+from .reading import by_command
 from .result import Result, pairs_of
 
 Model = Callable[[c.Request], Union[str, c.Completion]]
@@ -110,6 +111,8 @@ class _Scripted:
             self.trial.events.append(event)
 
     def _answer(self, ask: Ask, scope: int, number: int) -> Any:
+        if isinstance(ask, Read):
+            return by_command(ask)
         if isinstance(ask, c.Request):
             self._note(self.trial.calls, ask, (scope, ask.path, ask.draw))
             reply = self._model(ask)

@@ -192,6 +192,39 @@ class BenchGather(Bench):
         return Answer.number(0)
 
 
+def read_one(case):
+    """What is read of one case: its text, whether it was cut, and its specification."""
+    spec = {name: tuple(v) if isinstance(v, list) else v for name, v in case.items() if name not in ("text", "cut")}
+    answer = noema.read_answer(case["text"], noema.AnswerSpec(**spec), case["cut"])
+    return [answer.value_json, answer.outcome, answer.reason]
+
+
+class Read:
+    """Reads the cases of its context, on threads."""
+
+    def solve(self, problem, host):
+        return Answer.text(noema.jsontext.encode(host.map(read_one, problem.context["cases"], path="P", limit=8)))
+
+
+class AsyncRead:
+    """Reads the cases of its context between calls, on the thread of the event loop."""
+
+    async def solve(self, problem, host):
+        async def one(case):
+            before = read_one(case)
+            await host.complete("x")
+            return before if read_one(case) == before else None
+
+        return Answer.text(noema.jsontext.encode(await host.map(one, problem.context["cases"], path="P")))
+
+
+class BenchRead:
+    def solve(self, problem, host):
+        for _ in range(int(problem.query)):
+            noema.read_answer("So 3 boxes of 12 make 36 pencils. The answer is 36.", problem.answer)
+        return Answer.number(0)
+
+
 METHODS = {
     "echo": Echo,
     "async-echo": AsyncEcho,
@@ -210,6 +243,9 @@ METHODS = {
     "huge": Huge,
     "slow": Slow,
     "options": Options,
+    "read": Read,
+    "async-read": AsyncRead,
+    "bench-read": BenchRead,
     "bench": Bench,
     "bench-async": BenchAsync,
     "bench-gather": BenchGather,
