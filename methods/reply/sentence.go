@@ -23,7 +23,7 @@ func sentenceEnd(text string, labels bool) int {
 	formula := false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
-		case c == '$':
+		case c == '$' && (formula || opensFormula(text[i+1:])):
 			formula = !formula
 		case c == '\n' && strings.TrimSpace(text[:i]) != "":
 			return i
@@ -34,6 +34,14 @@ func sentenceEnd(text string, labels bool) int {
 		}
 	}
 	return len(text)
+}
+
+// opensFormula reports whether a dollar sign before text opens a formula: another closes it on
+// its line. Of two amounts of money none does.
+func opensFormula(text string) bool {
+	i := strings.IndexByte(untilLine(text), '$')
+	digit := func(s string) bool { return s != "" && isDigit(rune(s[0])) }
+	return i >= 0 && !(digit(text) && digit(text[i+1:]))
 }
 
 // endsSentence reports whether the mark at i ends a sentence.
@@ -48,6 +56,9 @@ func endsSentence(text string, i int, labels bool) bool {
 		return false // no space follows
 	}
 	before := text[max(0, i-24):i]
+	if next[0] == '.' || next[0] == ':' || strings.HasSuffix(before, " ") || isDigit(rune(next[0])) && strings.HasSuffix(strings.ToLower(before), "no") {
+		return false // " . . . ", "no. 3"
+	}
 	switch r, _ := utf8.DecodeRuneInString(next); {
 	case text[i] == '.' && titles.MatchString(before):
 		return false

@@ -44,6 +44,8 @@ func (s statement) read(spec methods.AnswerSpec) (Reading, error) {
 	}
 	switch {
 	case !s.prose:
+	case spec.Kind == methods.Text && strings.HasSuffix(line, " …"):
+		return Reading{}, errors.New("its text may end at its mark or go on")
 	case spec.Kind == methods.Text && denied.MatchString(line):
 		return Reading{}, errors.New("it says what the answer is not")
 	case spec.Kind != methods.Text && strings.HasSuffix(strings.TrimRight(line, " \"'*_)"), "?"):
@@ -75,11 +77,11 @@ var (
 	answerIs = regexp.MustCompile(`^(?i:answers?|option|choice|result|solution|respuesta|antwort|r[ée]ponse|resposta|risposta|ответ|উত্তর|คำตอบ|jibu)` +
 		`(?: ?\([^()\n]{1,40}\))?(?i: (?:to|of|for)\b[^.\n?!;:"“]{1,100}?)?(?i: (?:key|option|choice|letter))?[*_` + "`" + ` \t]*` +
 		`(?:(?i:is|are|was|would be|should be|must be|will be|becomes|equals|es|ist|lautet|est|ni)\b|[=:：]|(?:é|è|—|হল|হলো)\s|คือ)` +
-		`(?i:[ \t]+(?:thus|therefore|then|indeed|simply|just|hence|clearly|actually|still|now|definitely|most likely|likely|probably)\b)*[ \t]*(?:[*_]*[:：][*_]*)?`)
+		`(?:[ \t]+(?:thus|therefore|then|indeed|simply|hence|clearly|actually|definitely|most likely|likely|probably)\b)*[ \t]*(?:[*_]*[:：][*_]*)?`)
 	called    = regexp.MustCompile(`(?i)\b(?:correct|right|best|final) $`)
 	answerCJK = regexp.MustCompile(`(?:答案|答え)[应应該为為是は：:]+`)
 	isCorrect = regexp.MustCompile(`^(?i) is(?: indeed| therefore| thus)?(?: the)?(?: most| single| only)?(?: (?:correct|right|best|final)(?: answer| option| choice)?| answer)\b\s*(?:[.!,;:\n]|$|because|since)`)
-	echoed    = regexp.MustCompile(`(?i)^["'<{\[(]*(?:one number|a short text|a set of|a value for each|number\b|label\b|text\b|\.\.\.|…|your answer|final answer|x\b[^=]*$)`)
+	echoed    = regexp.MustCompile(`(?i)^["'<{\[(]*(?:one number\b|a short text\b|a set of\b|a value for each\b|(?:number|label|text|your answer|final answer)["'>}\])]*[.!]*$|\.\.\.|…)`)
 	boxedOpen = regexp.MustCompile(`\\(?:boxed|fbox)\s*\{`)
 	hashes    = regexp.MustCompile(`[^\n#] *#### *([^\n#]+)`) // behind the end of a line, not a heading
 	tagged    = regexp.MustCompile(`(?is)<(answer|final_answer)>(.*?)(?:</(?:answer|final_answer)>|$)`)
@@ -94,7 +96,7 @@ var (
 	// withheld says that there is no answer.
 	withheld = regexp.MustCompile(`(?i)\b(?:none|neither|not|unclear|unknown|cannot|can't|impossible|undetermined|indeterminate|ambiguous|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thir|four|fif|six|seven|eigh|nine|twenty|thirty|forty|fifty|hundred|thousand|million|billion|dozen|half|infinity|infinite)`)
 	// about begins a value that is said of the answer and is no answer itself.
-	about = regexp.MustCompile(`(?i)^\W*(?:obtained|found by|given by|given in|determined|based on|clear\b|obvious|derived|calculated|computed|straightforward|as follows|that\b|because\b|well[- ]known|correct\b|wrong\b|incorrect\b|right\b|the same\b|to be found)`)
+	about = regexp.MustCompile(`^\W*(?:obtained|found by|given by|given in|determined|based on|clear\b|obvious|derived|calculated|computed|straightforward|as follows|that\b|because\b|well[- ]known|(?:correct|wrong|incorrect|right)(?:[ .,;]|$)|the same\b|to be found)`)
 	// takenBack matches what takes an answer back, or adds another, behind it.
 	takenBack = regexp.MustCompile(`(?i)(?:^|[.!?:;,\n—–)(-])[\s"'*_]*(?:(?:but|oh|no|and|so|ah|well),? )*(?:wait\b|hold on\b|hang on\b|hmm+\b|oops\b|whoops\b|scratch that\b|strike that\b|on second thoughts?\b|correction\b|never ?mind\b|actually\b|no[,.!]|sorry\b|my mistake\b|alternatively\b|or (?:maybe|perhaps|possibly|rather|is it)\b` +
 		`|let me (?:re-?(?:think|consider|do|calculate|compute|read|examine|evaluate|check)|correct|fix|try again|start over)|i (?:was|am|made|have made|may have made|might have made) (?:a |an |some )?(?:mistake|error|wrong|mistaken|incorrect))` +
@@ -287,6 +289,9 @@ func sentences(text string, spec methods.AnswerSpec) (all []statement) {
 		to := value + sentenceEnd(text[value:min(len(text), value+maxSentence)], spec.Kind == methods.Choice)
 		line := closed(text[at:value]+clause, strings.TrimSpace(text[value:to]))
 		if spec.Kind == methods.Text || spec.Kind == methods.Fields {
+			if mark := text[to-1]; (mark == '!' || mark == '?') && strings.TrimLeft(untilLine(text[to:]), " \t\"'*_") != "" {
+				line += " …" // a title may go on behind its mark, or a sentence begin
+			}
 			line = unpaired(strings.TrimSuffix(strings.TrimRight(line, "!。"), "."))
 		}
 		add(at, value, to, line)
@@ -312,7 +317,10 @@ var nouns = []string{"answer", "option", "choice", "result", "solution", "respue
 
 // answerMarks are where sentences of the answer begin and where their values do, in order.
 func answerMarks(text string) (marks [][2]int) {
-	lower := asciiLower(text)
+	lower := strings.ToLower(text)
+	if len(lower) != len(text) { // a letter whose small form has another length
+		lower = asciiLower(text)
+	}
 	for _, noun := range nouns {
 		for _, at := range latest(places(lower, noun)) {
 			m := answerIs.FindStringIndex(text[at:min(len(text), at+250)])
@@ -358,6 +366,12 @@ func asciiLower(s string) string {
 		}
 	}
 	return string(b)
+}
+
+// untilLine is the rest of a line.
+func untilLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
 }
 
 // maxSentence bounds a sentence that says what the answer is, in bytes.

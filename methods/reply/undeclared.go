@@ -62,7 +62,9 @@ func undeclared(text string, spec methods.AnswerSpec) (r Reading, err error) {
 			}
 		}
 	default:
-		r, err = onlyText(text)
+		if r, err = onlyText(text); len(answerMarks(text)) > 0 {
+			r, err = Reading{}, errNothing // what is said of the answer is not the answer
+		}
 	}
 	if err == nil {
 		r.Repair = "plain text"

@@ -87,7 +87,7 @@ var (
 	asText    = regexp.MustCompile(`\\(?:text|mathrm|mbox|textbf|mathbf|textit|operatorname)\s*\{([^{}]*)\}`)
 	thousands = regexp.MustCompile(`(\d),(\d{3})\b`)
 	assigned  = regexp.MustCompile(`^[a-zA-Z](?:=|\\in(?:[^a-z]|$))`)
-	mixed     = regexp.MustCompile(`(\d+)\s*(\\[dt]?frac\s*(?:\{\d+\}\s*\{\d+\}|\d\s*\d))|(\d+)\s+(\d+/\d+)`)
+	mixed     = regexp.MustCompile(`(\d+)\s*(\\[dt]?frac\s*(?:\{\d+\}|\d)\s*(?:\{\d+\}|\d))|(\d+)\s+(\d+/\d+)`)
 	oneBraced = regexp.MustCompile(`([_^])\{(\w)\}`)
 	inLetter  = regexp.MustCompile(`^\(([A-Za-z])\)$`)
 	matrix    = regexp.MustCompile(`^\\begin\{([a-zA-Z]*matrix)\}(.*)\\end\{[a-zA-Z]*matrix\}$`)

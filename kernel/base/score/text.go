@@ -54,8 +54,9 @@ func (t text) grade(a methods.Answer) (map[string]float64, error) {
 
 // TextRules is the version of the rules of [Normalize], by which texts are scored. It is part
 // of the configuration of every run that asks for texts. Version 1 dropped all punctuation and
-// symbols, so that -24, 3/4 and C++ were 24, 34 and C.
-const TextRules = 2
+// symbols, so that -24, 3/4 and C++ were 24, 34 and C; version 2 dropped brackets in texts of
+// signs, so that ") ) >" was ">".
+const TextRules = 3
 
 // Normalize brings a text into the form in which answers are compared: lower
 // case, without articles and what stands around words (quotes, brackets, the marks of
@@ -65,6 +66,9 @@ const TextRules = 2
 // signs, points within numbers, slashes, percent and currency; and a
 // text that is nothing else keeps all of it, so that "+" and "-" stay apart.
 func Normalize(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
+		return strings.Join(strings.Fields(s), " ") // signs alone
+	}
 	lower := strings.ToLower(alike.Replace(strings.TrimSpace(s)))
 	if inner := strings.TrimSuffix(strings.TrimPrefix(lower, "**"), "**"); len(inner) == len(lower)-4 {
 		lower = inner
