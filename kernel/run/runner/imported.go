@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"noema/kernel/run/gateway"
 	"noema/kernel/task"
 	"noema/methods"
+	"noema/methods/decimal"
 )
 
 // Import makes a run of answers that another harness has predicted.
@@ -101,7 +103,7 @@ func (i Import) config() (record.Config, []task.Sample, error) {
 
 // trials are the scored predictions, in canonical order.
 func (i Import) trials(ctx context.Context, x *execution, c record.Config, samples []task.Sample) ([]*record.Trial, error) {
-	unread, first := 0, ""
+	unread, first, scaled := 0, "", 0
 	var trials []*record.Trial
 	for _, s := range samples {
 		for epoch := range c.Epochs {
@@ -118,13 +120,30 @@ func (i Import) trials(ctx context.Context, x *execution, c record.Config, sampl
 					first = fmt.Sprintf("sample %q: %s", s.ID, t.Answer.Reason)
 				}
 			}
+			if s.Problem.Answer.Percent == "" && hundredfold(t) {
+				scaled++
+			}
 			trials = append(trials, t)
 		}
+	}
+	if scaled > 0 {
+		x.run.Notes = append(x.run.Notes, fmt.Sprintf("%d of %d answers are exactly 100 times their targets, or a hundredth of them: if replies are in percent, write percent=fraction behind the task", scaled, len(trials)))
 	}
 	if unread == len(trials) && i.File.Harness == predictions.Rows {
 		return nil, Misused(fmt.Errorf("import %s: no prediction could be read as the answer that the task asks for; the first, of %s: name the column of answers \"answer\"", i.File.Name, first))
 	}
 	return trials, nil
+}
+
+// hundredfold reports whether an answer is off its target by a factor of 100.
+func hundredfold(t *record.Trial) bool {
+	answer, err := decimal.Parse(string(t.Answer.Value))
+	target, bad := decimal.Parse(string(t.Target))
+	if err != nil || bad != nil || answer.Sign() == 0 || target.Sign() == 0 {
+		return false
+	}
+	times := answer.Quo(answer, target)
+	return times.Cmp(big.NewRat(100, 1)) == 0 || times.Cmp(big.NewRat(1, 100)) == 0
 }
 
 func (i Import) trial(ctx context.Context, x *execution, id record.TrialID, s task.Sample) (*record.Trial, error) {
@@ -174,7 +193,7 @@ func (i Import) notes() []string {
 		paired += len(list)
 	}
 	notes := append([]string{fmt.Sprintf("imported from %s (%s): its calls were not recorded and cannot be replayed; noema scored the answers itself; %d of its %d predictions are on %d of the %d samples",
-		i.File.Name, i.File.Harness, paired, len(i.File.All), len(i.Pairs.Of), len(i.Task.Samples))}, i.File.Notes...)
+		i.File.Name, i.File.Harness, paired, len(i.File.All), len(i.Pairs.Of), len(i.Task.Samples))}, slices.Concat(i.File.Notes, i.Pairs.Notes)...)
 	if i.Pairs.ByQuestion {
 		notes = append(notes, "samples were paired by their questions, since the ids in the file are not those of the task")
 	}

@@ -45,8 +45,8 @@ type Table struct {
 	sniffed, unsure   string
 	sepLine, noHeader bool
 	trying            bool // a suggestion is tried: none is made
-	parts  []*Table
-	ctx    context.Context // of the one operation that a table is for: it ends every read
+	parts             []*Table
+	ctx               context.Context // of the one operation that a table is for: it ends every read
 }
 
 // Join is the rows of several tables of one format, one table after the other. Path is
