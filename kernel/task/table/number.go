@@ -15,7 +15,7 @@ import (
 
 var (
 	// pointForm matches a number with a decimal point: 1250, 1,250.5, .5, 2e3.
-	pointForm = regexp.MustCompile(`^[-+]?(?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)?(?:\.\d*)?(?:[eE][-+]?\d+)?$`)
+	pointForm = regexp.MustCompile(`^[-+]?(?:[1-9]\d{0,2}(?:,\d{2,3})*,\d{3}|\d+)?(?:\.\d*)?(?:[eE][-+]?\d+)?$`)
 	// spacedForm matches digits in groups of three with a space or an apostrophe between them.
 	spacedForm = regexp.MustCompile(`^[-+]?\d{1,3}(?:[ \x{a0}\x{2007}\x{2009}\x{202f}'’]\d{3})+(?:[.,]\d+)?$`)
 	groups     = strings.NewReplacer(" ", "", "\u00a0", "", "\u2007", "", "\u2009", "", "\u202f", "", "'", "", "’", "")
