@@ -27,9 +27,10 @@ func (t *Table) missing(m Mapping, names []string, why error) error {
 	if bare {
 		says = fmt.Sprintf("its first row, %s, looks like data: header=none keeps it, and calls the columns 1 to %d", quotedList(names), len(names))
 	}
-	first, _ := t.First() // without one, nothing is suggested
-	for _, one := range t.candidates(m, names, first, bare) {
-		if line, ok := t.tried(one); ok {
+	trial := *t
+	trial.trying = true
+	for _, one := range trial.candidates(m, names, bare) {
+		if line, ok := trial.tried(one); ok {
 			return fmt.Errorf("%s: %w: %s\nwrite which column asks and which one answers, for example\n  --task %s", t.name, why, says, files.Word(line))
 		}
 	}
@@ -37,7 +38,7 @@ func (t *Table) missing(m Mapping, names []string, why error) error {
 }
 
 // candidates are the mappings that may be meant.
-func (t *Table) candidates(m Mapping, names []string, first Row, bare bool) (all []Mapping) {
+func (t *Table) candidates(m Mapping, names []string, bare bool) (all []Mapping) {
 	if bare {
 		m = Mapping{Separator: m.Separator, Decimal: m.Decimal, Percent: m.Percent, Shuffle: m.Shuffle, Header: "none"}
 		m.Input, m.Target = "1", strconv.Itoa(len(names))
@@ -83,6 +84,10 @@ func (t *Table) candidates(m Mapping, names []string, first Row, bare bool) (all
 		m.Target = rest[0]
 	}
 	if m.Input == "" || m.Target == "" {
+		return nil
+	}
+	first, err := t.First()
+	if err != nil {
 		return nil
 	}
 	return []Mapping{within(m, first)}
@@ -161,9 +166,7 @@ func (t *Table) tried(m Mapping) (line string, ok bool) {
 	if methods.ParseOptions(given, &read) != nil {
 		return "", false
 	}
-	trial := *t
-	trial.trying = true
-	made, err := load(&trial, read)
+	made, err := load(t, read)
 	if err != nil {
 		return "", false
 	}
