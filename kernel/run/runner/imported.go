@@ -70,7 +70,7 @@ func (i Import) Do(ctx context.Context, store *cache.Store) (*Result, error) {
 			return nil, err
 		}
 	}
-	x.run.Status, x.run.Ended, x.run.Notes = record.Finished, time.Now().UTC(), slices.Concat(x.run.Notes, i.notes())
+	x.run.Status, x.run.Ended, x.run.Notes = record.Finished, time.Now().UTC(), slices.Concat(x.run.Notes, i.notes(trials))
 	return &Result{Recorded: compare.Recorded{Run: x.run, Task: i.Task, Trials: trials}}, x.save(ctx)
 }
 
@@ -103,7 +103,7 @@ func (i Import) config() (record.Config, []task.Sample, error) {
 
 // trials are the scored predictions, in canonical order.
 func (i Import) trials(ctx context.Context, x *execution, c record.Config, samples []task.Sample) ([]*record.Trial, error) {
-	unread, first, scaled := 0, "", 0
+	unread, first := 0, ""
 	var trials []*record.Trial
 	for _, s := range samples {
 		for epoch := range c.Epochs {
@@ -120,14 +120,8 @@ func (i Import) trials(ctx context.Context, x *execution, c record.Config, sampl
 					first = fmt.Sprintf("sample %q: %s", s.ID, t.Answer.Reason)
 				}
 			}
-			if s.Problem.Answer.Percent == "" && hundredfold(t) {
-				scaled++
-			}
 			trials = append(trials, t)
 		}
-	}
-	if scaled > 0 {
-		x.run.Notes = append(x.run.Notes, fmt.Sprintf("%d of %d answers are exactly 100 times their targets, or a hundredth of them: if replies are in percent, write percent=fraction behind the task", scaled, len(trials)))
 	}
 	if unread == len(trials) && i.File.Harness == predictions.Rows {
 		return nil, Misused(fmt.Errorf("import %s: no prediction could be read as the answer that the task asks for; the first, of %s: name the column of answers \"answer\"", i.File.Name, first))
@@ -187,13 +181,21 @@ func (i Import) leaveOut(t *record.Trial, why string) {
 }
 
 // notes say where the answers are from, and what was left out.
-func (i Import) notes() []string {
-	paired := 0
+func (i Import) notes(trials []*record.Trial) []string {
+	paired, scaled := 0, 0
+	for _, t := range trials {
+		if hundredfold(t) {
+			scaled++
+		}
+	}
 	for _, list := range i.Pairs.Of {
 		paired += len(list)
 	}
 	notes := append([]string{fmt.Sprintf("imported from %s (%s): its calls were not recorded and cannot be replayed; noema scored the answers itself; %d of its %d predictions are on %d of the %d samples",
 		i.File.Name, i.File.Harness, paired, len(i.File.All), len(i.Pairs.Of), len(i.Task.Samples))}, slices.Concat(i.File.Notes, i.Pairs.Notes)...)
+	if scaled > 0 && i.Task.Samples[0].Problem.Answer.Percent == "" {
+		notes = append(notes, fmt.Sprintf("%d of %d answers are exactly 100 times their targets, or a hundredth of them: if replies are in percent, write percent=fraction behind the task", scaled, len(trials)))
+	}
 	if i.Pairs.ByQuestion {
 		notes = append(notes, "samples were paired by their questions, since the ids in the file are not those of the task")
 	}
