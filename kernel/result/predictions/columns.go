@@ -48,9 +48,8 @@ func (o Options) named(path string) (string, Options, error) {
 	return path[:at], o, nil
 }
 
-// answerColumn finds the column of the predictions among those of all rows. A column that holds
-// the right answers is none: one that is called as the task's own, where another is clearly the
-// prediction.
+// answerColumn finds the column of the predictions among those of all rows. A column that
+// is called as that of the task's targets is left out where another is clearly the prediction.
 func (f *File) answerColumn(t *table.Table, path string, first table.Row, o Options) (string, error) {
 	var found []string
 	other := o.answer != "" && !first.Has(o.answer)

@@ -23,7 +23,7 @@ var (
 )
 
 // readings are the number that a text is with a decimal point, and with a decimal comma; nil
-// where it is none. A share is of its number in percent.
+// where it has no such reading. A share has a percent sign.
 func readings(text string) (point, comma *big.Rat, share bool) {
 	text = strings.ReplaceAll(strings.TrimSpace(text), "−", "-")
 	if rest, ok := strings.CutSuffix(text, "%"); ok {
@@ -47,7 +47,7 @@ func readings(text string) (point, comma *big.Rat, share bool) {
 
 // spelling is how the numbers of a column are written, as far as its texts tell.
 type spelling struct {
-	seen, other       int    // texts that are numbers, and that are none
+	seen, other       int    // texts that are numbers, and all others
 	noPoint, noComma  string // the first that has no reading with a decimal point, and with a comma
 	grouped, thousand string // the first such as 1,250, and as 1.250, which have two readings that differ
 	share             string // the first with a percent sign

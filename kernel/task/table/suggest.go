@@ -258,8 +258,8 @@ var (
 	figures = regexp.MustCompile(`^[-+]?\d[\d.,]*\s*%?$`)
 )
 
-// looksLikeData reports whether a first row is no names of columns: a cell of it is a number, a
-// question or a sentence, and none has a usual name. Columns that count themselves have names.
+// looksLikeData reports whether a first row does not name columns: a cell of it is a number, a
+// question or a sentence, and none has a usual name. Names may count the columns: 0, 1, 2.
 func looksLikeData(names []string) bool {
 	counted, data := true, false
 	for i, name := range names {
