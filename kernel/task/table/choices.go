@@ -187,51 +187,45 @@ func (o options) shuffled(id string, target json.RawMessage) (options, json.RawM
 // "(A)6", "A. 6", "1) 6". "1.5" and "1:30" have none.
 var ownLabel = regexp.MustCompile(`^\s*(?:[(\[（]\s*(\w{1,2})\s*[)\]）]|(\w{1,2})\s*[)）、．]|([A-Za-z])\s*[.:：]|(\d{1,2})\s*[.:：]\s)\s*`)
 
-// bare are the texts without labels of their own, where they carry those of their places; how
-// many do is the second result.
-func (o options) bare() (bare []string, carried int) {
+// bare are the texts without labels of their own, where they carry those of their places. It
+// counts the texts that do, and those that carry the label of another place.
+func (o options) bare() (bare []string, carried, strayed int) {
 	for i, text := range o.texts {
-		rest := text
-		if m := ownLabel.FindStringSubmatch(text); m != nil && len(m[0]) < len(text) {
-			own := m[1] + m[2] + m[3] + m[4]
-			if strings.EqualFold(own, o.labels[i]) || strings.EqualFold(own, letters(i)) || own == strconv.Itoa(i+1) {
-				rest = text[len(m[0]):]
-				carried++
-			}
+		m := ownLabel.FindStringSubmatch(text)
+		bare = append(bare, text)
+		if m == nil || len(m[0]) == len(text) {
+			continue
 		}
-		bare = append(bare, rest)
+		own := m[1] + m[2] + m[3] + m[4]
+		same := func(label string) bool { return strings.EqualFold(own, label) }
+		switch {
+		case same(o.labels[i]) || same(letters(i)) || own == strconv.Itoa(i+1):
+			bare[i] = text[len(m[0]):]
+			carried++
+		case slices.ContainsFunc(o.labels, same):
+			strayed++
+		}
 	}
 	if carried < len(o.texts) {
-		return o.texts, carried
+		bare = o.texts
 	}
-	return bare, carried
+	return bare, carried, strayed
 }
 
 // unlabelled are the options as shuffling needs them: without labels of their own, which would
 // stand in another's place.
 func (o options) unlabelled() (options, error) {
-	bare, carried := o.bare()
-	if carried > 1 && carried < len(bare) || carried == 0 && o.relabelled() {
-		return o, fmt.Errorf("some of the options carry letters of their own, such as %.40q: shuffled, these would name others: take them out, or leave shuffle out", o.texts[0])
+	bare, carried, strayed := o.bare()
+	if n := len(bare); carried < n && (carried > 1 || 2*carried >= n || carried+strayed == n) {
+		return o, fmt.Errorf("options carry letters of their own, such as %.40q: shuffled, these would name others: take them out, or leave shuffle out", o.texts[0])
 	}
 	o.texts = bare
 	return o, nil
 }
 
-// relabelled reports whether all texts begin with labels that are those of other places.
-func (o options) relabelled() bool {
-	for _, text := range o.texts {
-		m := ownLabel.FindStringSubmatch(text)
-		if m == nil || !slices.ContainsFunc(o.labels, func(l string) bool { return strings.EqualFold(l, m[1]+m[2]+m[3]) }) {
-			return false
-		}
-	}
-	return true
-}
-
 // spoken are the texts that a reply may say in place of a label; nil where these are the same.
 func (o options) spoken() []string {
-	bare, _ := o.bare()
+	bare, _, _ := o.bare()
 	if slices.Equal(o.labels, bare) {
 		return nil
 	}

@@ -3,7 +3,6 @@ package table
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"regexp"
@@ -47,54 +46,46 @@ func readings(text string) (point, comma *big.Rat, share bool) {
 
 // spelling is how the numbers of a column are written, as far as its texts tell.
 type spelling struct {
-	seen, other       int    // texts that are numbers, and all others
-	noPoint, noComma  string // the first that has no reading with a decimal point, and with a comma
-	grouped, thousand string // the first such as 1,250, and as 1.250, which have two readings that differ
-	share             string // the first with a percent sign
-	place             int    // the row of the first that decided
+	other             int       // texts that are not numbers
+	noPoint, noComma  string    // the first that has no reading with a decimal point, and with a comma
+	grouped, thousand string    // the first such as 1,250, and as 1.250, which have two readings that differ
+	share             string    // the first with a percent sign
+	places            [2]string // of noPoint and noComma
 }
 
-// add takes in a text at a row; it reports whether the texts so far have no common reading.
-func (s *spelling) add(text string, row int) (mixed bool) {
+// add takes in a text and where it stands.
+func (s *spelling) add(text, place string) {
 	point, comma, share := readings(text)
 	switch {
 	case point == nil && comma == nil:
 		s.other++
-		return false
+		return
 	case share:
 		s.share = cmp.Or(s.share, text)
 	}
-	s.seen++
-	if (point == nil || comma == nil) && s.noPoint+s.noComma == "" {
-		s.place = row
-	}
 	switch {
-	case point == nil:
-		s.noPoint = cmp.Or(s.noPoint, text)
-	case comma == nil:
-		s.noComma = cmp.Or(s.noComma, text)
-	case point.Cmp(comma) != 0 && strings.Contains(text, ","):
+	case point == nil && s.noPoint == "":
+		s.noPoint, s.places[0] = text, place
+	case comma == nil && s.noComma == "":
+		s.noComma, s.places[1] = text, place
+	case point == nil || comma == nil || point.Cmp(comma) == 0:
+	case strings.Contains(text, ","):
 		s.grouped = cmp.Or(s.grouped, text)
-	case point.Cmp(comma) != 0:
+	default:
 		s.thousand = cmp.Or(s.thousand, text)
 	}
-	return s.noPoint != "" && s.noComma != ""
 }
 
 // comma reports whether the column has decimal commas. What it leaves open, the mapping says.
 func (s *spelling) comma(m Mapping) bool {
-	switch {
-	case s.noPoint != "" || s.noComma != "":
-		return s.noPoint != ""
-	}
-	return m.Decimal == methods.DecimalComma
+	return s.noPoint != "" || s.noComma == "" && m.Decimal == methods.DecimalComma
 }
 
 // check refuses what the column and the mapping leave open.
 func (s *spelling) check(m Mapping) error {
 	switch {
 	case s.noPoint != "" && s.noComma != "":
-		return fmt.Errorf("%q has a decimal comma and %q a decimal point: write all alike", s.noPoint, s.noComma)
+		return fmt.Errorf("%q in %s has a decimal comma, and %q in %s a decimal point: write all alike", s.noPoint, s.places[0], s.noComma, s.places[1])
 	case s.grouped != "" && s.noPoint+s.noComma+m.Decimal == "":
 		return fmt.Errorf("%q is one number with a decimal point and another with a decimal comma: write decimal=point or decimal=comma", s.grouped)
 	case s.share != "" && m.Percent == "":
@@ -123,32 +114,19 @@ func (r *reader) spell() error {
 	if kind != "number" {
 		return nil
 	}
-	unread := r.t.Each(func(row Row) error {
+	_ = r.t.Each(func(row Row) error { // what is wrong with it is said where samples are made
 		raw, err := row.Cell(columns[0])
 		var text string
-		if err != nil || json.Unmarshal(raw, &text) != nil {
-			return nil // said where samples are made
+		if err == nil && json.Unmarshal(raw, &text) == nil {
+			r.spelling.add(text, fmt.Sprintf("%s %d", cmp.Or(row.Unit, "line"), row.Number))
 		}
-		before := r.spelling
-		if !r.spelling.add(text, row.Number) {
-			return nil
-		}
-		return errMixed{row.Fault(columns[0], fmt.Errorf("%q has a decimal %s, and %q in %s %d a decimal %s: write all alike", text,
-			map[bool]string{true: "comma", false: "point"}[before.noPoint == ""], before.noPoint+before.noComma, cmp.Or(row.Unit, "line"), before.place,
-			map[bool]string{true: "point", false: "comma"}[before.noPoint == ""]))}
+		return nil
 	})
-	var mixed errMixed
-	if errors.As(unread, &mixed) {
-		return mixed.error
-	}
 	if err := r.spelling.check(r.m); err != nil {
 		return fmt.Errorf("%s: column %q: %w", r.t.name, columns[0], err)
 	}
 	return nil
 }
-
-// errMixed is that a column has no one reading.
-type errMixed struct{ error }
 
 // number reads a target as the column's texts are written.
 func (r *reader) number(raw json.RawMessage) (json.RawMessage, error) {

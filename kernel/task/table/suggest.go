@@ -42,9 +42,10 @@ func (t *Table) candidates(m Mapping, names []string, bare bool) (all []Mapping)
 	if bare {
 		m = Mapping{Separator: m.Separator, Decimal: m.Decimal, Percent: m.Percent, Shuffle: m.Shuffle, Header: "none"}
 		m.Input, m.Target = "1", strconv.Itoa(len(names))
-		if options := t.lettered(m.Target); options > 1 && options == len(names)-2 {
-			for i := range options {
-				m.Choices = append(m.Choices, strconv.Itoa(i+2))
+		if len(names) > 3 { // letters say that there are options between
+			m.Target = "letter:" + m.Target
+			for i := 2; i < len(names); i++ {
+				m.Choices = append(m.Choices, strconv.Itoa(i))
 			}
 		} else if len(names) != 2 {
 			return nil
@@ -114,31 +115,6 @@ func within(m Mapping, first Row) Mapping {
 		return m
 	}
 	return m
-}
-
-// lettered is how many options the letters of a column without a header count; 0 if there is
-// anything else in it.
-func (t *Table) lettered(column string) (options int) {
-	bare, err := t.headless()
-	if err != nil {
-		return 0
-	}
-	err = bare.Each(func(row Row) error {
-		raw, err := row.Cell(column)
-		text := ""
-		if err == nil {
-			err = json.Unmarshal(raw, &text)
-		}
-		if err != nil || len(text) != 1 || text[0] < 'A' || text[0] > 'Z' {
-			return errFirst
-		}
-		options = max(options, len(row.cells)-2)
-		return nil
-	})
-	if err != nil {
-		return 0
-	}
-	return options
 }
 
 // tried is the name of a task with a mapping, if it reads as that mapping and all rows, of which
