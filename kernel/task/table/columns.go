@@ -145,15 +145,18 @@ func (r *reader) finish() error {
 func (r *reader) noteNumerals(note func(format string, args ...any)) {
 	kind, _ := r.m.target()
 	c := r.counts
-	numbers := c.spelling.other == 0 && c.spelling.check(r.m) == nil && slices.Contains([]string{"", "text"}, kind)
+	why := c.spelling.check(r.m)
+	numbers := c.spelling.other == 0 && slices.Contains([]string{"", "text"}, kind)
 	switch {
 	case c.numerals == 0:
+	case c.numerals == c.texts && numbers && why != nil:
+		note("every target is a number written as a text, and compared as a text; as numbers, with target=number:%s, %v", r.column(), why)
 	case c.numerals == c.texts && numbers:
 		note("every target is a number written as a text, and compared as a text: write target=number:%s to ask for numbers", r.column())
 	case c.numerals == c.texts:
 		note("every target is a number written as a text, and compared as a text, so that 1.50 is not 1.5: choose --scorer math")
 	default:
-		note("%d of %d targets are numbers written as texts, and compared as texts, so that 1.50 is not 1.5: choose --scorer number or math if all are numbers", c.numerals, c.texts)
+		note("%d of %d targets are numbers written as texts, and compared as texts, so that 1.50 is not 1.5: choose --scorer math", c.numerals, c.texts)
 	}
 }
 

@@ -121,7 +121,7 @@ func (c *counts) text(s task.Sample) {
 		return
 	}
 	c.texts++
-	c.spelling.add(accepted[0], "")
+	c.spelling.add(accepted[0], "sample "+s.ID)
 	if slices.ContainsFunc(accepted, func(text string) bool { return numeral.MatchString(strings.TrimSpace(text)) }) {
 		c.numerals++
 	}
