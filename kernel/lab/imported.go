@@ -36,7 +36,7 @@ func (l *Lab) Import(path string, o Import) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := predictions.Read(ctx, path, predictions.Options{Filter: o.Filter})
+	file, err := predictions.Read(ctx, path, predictions.Options{Filter: o.Filter, Right: t.Right, Command: os.Args})
 	if err != nil {
 		return nil, Misused(err)
 	}

@@ -34,6 +34,7 @@ type Task struct {
 	Reading    *Reading `json:",omitempty"` // what of the problems' data its tools can find; nil for nothing
 	Samples    []Sample
 
+	Right       string      `json:"-"` // the column that its targets are from, where they are from one
 	Environment Environment `json:"-"` // nil if its problems have no tools
 	// Context is what the problems of its environment need beside their question,
 	// such as the workflows of a log; a user's own question gets it too. May be nil.
@@ -55,11 +56,13 @@ type Sample struct {
 
 // SeedEach derives the trials' seeds of each sample from its own problem, and of equal ones
 // from their order, so that adding a row to a table, or putting a target right, asks no other
-// row again.
+// row again. What only the reader of replies uses moves no seed: the question is the same.
 func SeedEach(samples []Sample) error {
 	known := map[[sha256.Size]byte]int{} // how many so far, by the digest of a problem
 	for i := range samples {
-		raw, err := json.Marshal(samples[i].Problem)
+		asked := samples[i].Problem
+		asked.Answer.Texts, asked.Answer.Decimal, asked.Answer.Percent = nil, "", ""
+		raw, err := json.Marshal(asked)
 		if err != nil {
 			return fmt.Errorf("digest sample %q: %w", samples[i].ID, err)
 		}

@@ -115,7 +115,7 @@ func (f *File) entry(e *zip.File, into any, unpacked *int64) error {
 	}
 	defer in.Close() // opened for reading
 	part := &portion{r: in, left: maxSample}
-	raw, err := io.ReadAll(&finite{r: part})
+	raw, err := io.ReadAll(files.Finite(part))
 	*unpacked -= maxSample - part.left
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):

@@ -66,7 +66,7 @@ func TestHostileFiles(t *testing.T) {
 		"not UTF-8":                 {"a.jsonl", "{\"id\":\"a\",\"answer\":\"\xff\"}", "invalid UTF-8"},
 		"no id":                     {"a.jsonl", `{"name":"a","answer":1}`, `no column of ids: its columns are answer, name: name one of them "id"`},
 		"no answer":                 {"a.jsonl", `{"id":"a","text":1}`, "no column of answers"},
-		"two answers":               {"a.jsonl", `{"id":"a","prediction":1,"output":2}`, "may each be the answer"},
+		"two answers":               {"a.jsonl", `{"id":"a","response":1,"output":2}`, "may each be the prediction: write which"},
 		"id is an object":           {"a.jsonl", `{"id":{},"answer":1}`, "want a text or a number"},
 		"id is empty":               {"a.jsonl", `{"id":" ","answer":1}`, "a.jsonl:1: the id is empty"},
 		"id is null":                {"a.jsonl", `{"id":null,"answer":1}`, "a.jsonl:1:1: the row has no id"},

@@ -78,7 +78,7 @@ func (f *File) readInspectJSON(ctx context.Context, path string) error {
 	}
 	defer in.Close() // opened for reading: closing cannot lose anything
 	part := &portion{r: in, left: maxSample}
-	d := json.NewDecoder(&finite{r: part})
+	d := json.NewDecoder(files.Finite(part))
 	if err := f.logObject(ctx, d, part); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errors.New("the file ends in the middle: it was cut short")

@@ -2,6 +2,7 @@ package predictions
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ type Pairs struct {
 	// ids are not the task's.
 	ByQuestion bool
 	Missing    []string // ids of samples without a prediction, in the task's order
+	Notes      []string // what a reader of the scores must know
 	Foreign    []string // ids of predictions without a sample, in the file's order, each once
 }
 
@@ -45,13 +47,17 @@ func Pair(f *File, samples []task.Sample, force bool) (Pairs, error) {
 	if found = questions(samples); known > 0 && conflict == nil {
 		found = func(p Prediction) (string, bool) { _, ok := byID[p.ID]; return p.ID, ok }
 	}
-	foreign := map[string]bool{}
+	foreign, same, paired := map[string]bool{}, 0, 0
 	pairs := Pairs{Of: map[string][]Prediction{}, ByQuestion: known == 0 || conflict != nil}
 	for _, p := range f.All {
 		if id, ok := found(p); ok {
-			if err := p.rightIs(byID[id]); err != nil {
+			if err := errors.Join(p.rightIs(byID[id]), f.targetIs(p, byID[id])); err != nil {
 				return pairs, err
 			}
+			if p.Option == 0 && f.column != "" && equals(p.Value, byID[id]) {
+				same++
+			}
+			paired++
 			pairs.Of[id] = append(pairs.Of[id], p)
 		} else if !foreign[p.ID] {
 			foreign[p.ID] = true
@@ -64,6 +70,9 @@ func Pair(f *File, samples []task.Sample, force bool) (Pairs, error) {
 	if most := min(len(samples), len(pairs.Of)+len(foreign)); 2*len(pairs.Of) < most && !force {
 		return pairs, fmt.Errorf("pair predictions: only %d of the %d samples that %s names are among the %d of the task (others are such as %q): name the task that was answered, or --force to score these alone",
 			len(pairs.Of), len(pairs.Of)+len(foreign), f.Name, len(samples), pairs.Foreign[0])
+	}
+	if same == paired {
+		pairs.Notes = append(pairs.Notes, fmt.Sprintf("all %d predictions are the targets as they stand: if the column %q holds the right answers, name another, as in %s", paired, f.column, "FILE?answer=COLUMN"))
 	}
 	for _, s := range samples {
 		if len(pairs.Of[s.ID]) == 0 {
@@ -82,6 +91,15 @@ func (p Prediction) rightIs(s task.Sample) error {
 	}
 	return fmt.Errorf("pair predictions: %s: the right item of sample %q is %d there, and %s in the task: name the same candidates, as in -T items=frequent -T n=10",
 		p.Place, p.ID, p.Gold, s.Target)
+}
+
+// targetIs refuses a column that was taken for the task's targets and is not.
+func (f *File) targetIs(p Prediction, s task.Sample) error {
+	if f.right == "" || p.Right == nil || !s.Scored() || equals(p.Right, s) {
+		return nil
+	}
+	return fmt.Errorf("pair predictions: %s: the column %q says %.60s for sample %q, whose target is %.60s, so that it may be the prediction: write which column is%s",
+		p.Place, f.right, p.Right, s.ID, s.Target, f.lines)
 }
 
 // check refuses two predictions for one trial, as when two questions read the same.

@@ -46,6 +46,8 @@ type File struct {
 	All     []Prediction // at least one, no two with one id and epoch
 
 	scored bool // scores are read, and no answers
+	// of rows: the columns of the predictions and of the targets, and what to write for another
+	column, right, lines string
 }
 
 // Prediction is an answer to one sample.
@@ -55,12 +57,13 @@ type Prediction struct {
 	Epoch     int      // from 0
 	Questions []string // texts of which one may be the sample's question; may be empty
 	Value     json.RawMessage
-	Text      string // in place of Value: a reply that the answer is read from
-	Cut       bool   // Text was cut off at a token limit
-	Refused   bool   // the provider's filter held the reply back, or the model refused
-	Option    int    // in place of Value: the chosen option, from 1
-	Gold      int    // the item that the file says is right, from 1; 0 if it does not
-	Failure   string // why the harness has no answer, if it failed
+	Text      string          // in place of Value: a reply that the answer is read from
+	Cut       bool            // Text was cut off at a token limit
+	Refused   bool            // the provider held the reply back, or the model refused
+	Option    int             // in place of Value: the chosen option, from 1
+	Right     json.RawMessage // what the file has as the target; nil if it has none
+	Gold      int             // the item that the file says is right, from 1; 0 if it does not
+	Failure   string          // why the harness has no answer, if it failed
 	Usage     methods.Usage
 
 	Scores map[string]float64 // that the file gives, by measure; see [ReadResults]
@@ -83,11 +86,20 @@ const (
 
 // Options say how a file is read.
 type Options struct {
-	Filter string // of lm-eval: the name of the filter, where the log has several; of promptfoo: PROMPT · PROVIDER
+	Filter  string   // of lm-eval: the name of the filter, where the log has several; of promptfoo: PROMPT · PROVIDER
+	Right   string   // of rows: the column that the task's targets are from; "" if it is not known
+	Command []string // that was given, for lines to write in its place
+
+	answer, id string // the columns that the path names
 }
 
-// Read reads the file at path. What it is, is found out by its content.
+// Read reads the file at path. What it is, is found out by its content. Behind the path of rows
+// may stand their columns, as in preds.jsonl?answer=pred&id=qid.
 func Read(ctx context.Context, path string, o Options) (*File, error) {
+	path, o, err := o.named(path)
+	if err != nil {
+		return nil, err
+	}
 	f := &File{Name: filepath.Base(path)}
 	if isFolder(path) {
 		if err := errors.Join(f.readFolder(ctx, path), ctx.Err()); err != nil {
@@ -109,6 +121,9 @@ func Read(ctx context.Context, path string, o Options) (*File, error) {
 		err = f.readPromptfoo(ctx, promptfooJSON(path), o.Filter)
 	default:
 		err = f.readRows(ctx, path, o)
+	}
+	if err == nil && o.answer+o.id != "" && f.Harness != Rows {
+		err = fmt.Errorf("answer= and id= are for rows of id and answer, and %s is a %s: leave them out", f.Name, f.Harness)
 	}
 	if err == nil && o.Filter != "" && f.Harness != LMEval && f.Harness != Promptfoo {
 		err = fmt.Errorf("--filter %q is for sample logs of lm-eval and outputs of promptfoo, and %s is not one: leave it out", o.Filter, f.Name)

@@ -47,14 +47,18 @@ func (f *File) readRows(ctx context.Context, path string, o Options) error {
 		return f.readANoT(ctx, path, t, 0)
 	}
 	f.Harness = Rows
-	id, err := column(f.Name, first, "id", idColumns)
+	id := o.id
+	if id == "" {
+		id, err = column(f.Name, first, "id", idColumns)
+	}
 	if err != nil {
 		return err
 	}
-	answer, err := column(f.Name, first, "answer", answerColumns)
+	answer, err := f.answerColumn(t, path, first, o)
 	if err != nil {
 		return err
 	}
+	f.column = answer
 	return t.Each(func(row table.Row) error {
 		p, err := f.row(row, id, answer)
 		if err != nil {
@@ -99,6 +103,12 @@ func (f *File) row(row table.Row, id, answer string) (p Prediction, err error) {
 		return p, err
 	}
 	p.Value = slices.Clone(p.Value)
+	if f.right != "" {
+		if p.Right, err = row.Cell(f.right); err != nil {
+			return p, err
+		}
+		p.Right = slices.Clone(p.Right)
+	}
 	for _, name := range askedColumns {
 		if text, err := textCell(row, name); err == nil && text != "" {
 			p.Questions = append(p.Questions, text)

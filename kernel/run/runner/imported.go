@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"noema/kernel/run/gateway"
 	"noema/kernel/task"
 	"noema/methods"
+	"noema/methods/decimal"
 	"noema/methods/reply"
 )
 
@@ -69,7 +71,7 @@ func (i Import) Do(ctx context.Context, store *cache.Store) (*Result, error) {
 			return nil, err
 		}
 	}
-	x.run.Status, x.run.Ended, x.run.Notes = record.Finished, time.Now().UTC(), slices.Concat(x.run.Notes, i.notes())
+	x.run.Status, x.run.Ended, x.run.Notes = record.Finished, time.Now().UTC(), slices.Concat(x.run.Notes, i.notes(trials))
 	return &Result{Recorded: compare.Recorded{Run: x.run, Task: i.Task, Trials: trials}}, x.save(ctx)
 }
 
@@ -128,6 +130,17 @@ func (i Import) trials(ctx context.Context, x *execution, c record.Config, sampl
 	return trials, nil
 }
 
+// hundredfold reports whether an answer is off its target by a factor of 100.
+func hundredfold(t *record.Trial) bool {
+	answer, err := decimal.Parse(string(t.Answer.Value))
+	target, bad := decimal.Parse(string(t.Target))
+	if err != nil || bad != nil || answer.Sign() == 0 || target.Sign() == 0 {
+		return false
+	}
+	times := answer.Quo(answer, target)
+	return times.Cmp(big.NewRat(100, 1)) == 0 || times.Cmp(big.NewRat(1, 100)) == 0
+}
+
 func (i Import) trial(ctx context.Context, x *execution, id record.TrialID, s task.Sample) (*record.Trial, error) {
 	t := &record.Trial{ID: id, Transcript: &record.Transcript{}, Started: time.Now().UTC()}
 	var err error
@@ -172,13 +185,21 @@ func (i Import) leaveOut(t *record.Trial, why string) {
 }
 
 // notes say where the answers are from, and what was left out.
-func (i Import) notes() []string {
-	paired := 0
+func (i Import) notes(trials []*record.Trial) []string {
+	paired, scaled := 0, 0
+	for _, t := range trials {
+		if hundredfold(t) {
+			scaled++
+		}
+	}
 	for _, list := range i.Pairs.Of {
 		paired += len(list)
 	}
 	notes := append([]string{fmt.Sprintf("imported from %s (%s): its calls were not recorded and cannot be replayed; noema scored the answers itself; %d of its %d predictions are on %d of the %d samples",
-		i.File.Name, i.File.Harness, paired, len(i.File.All), len(i.Pairs.Of), len(i.Task.Samples))}, i.File.Notes...)
+		i.File.Name, i.File.Harness, paired, len(i.File.All), len(i.Pairs.Of), len(i.Task.Samples))}, slices.Concat(i.File.Notes, i.Pairs.Notes)...)
+	if scaled > 0 && i.Task.Samples[0].Problem.Answer.Percent == "" {
+		notes = append(notes, fmt.Sprintf("%d of %d answers are exactly 100 times their targets, or a hundredth of them: if replies are in percent, write percent=fraction behind the task", scaled, len(trials)))
+	}
 	if i.Pairs.ByQuestion {
 		notes = append(notes, "samples were paired by their questions, since the ids in the file are not those of the task")
 	}

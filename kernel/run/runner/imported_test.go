@@ -250,3 +250,19 @@ func TestPublishedLogs(t *testing.T) {
 		}
 	}
 }
+
+// TestOffByAHundred: numbers that are exactly a hundred times another are told, and no others.
+func TestOffByAHundred(t *testing.T) {
+	random := rand.New(rand.NewPCG(46, 100))
+	for range 500 {
+		n, other := 1+random.IntN(5000), random.IntN(5000)
+		for text, want := range map[string]bool{
+			fmt.Sprintf("%d00", n): true, fmt.Sprintf("%d.%02d", n/100, n%100): true, fmt.Sprint(n): false, fmt.Sprint(other): other == 100*n || 100*other == n, `"x"`: false,
+		} {
+			got := hundredfold(&record.Trial{Answer: methods.Answer{Value: json.RawMessage(text)}, Target: json.RawMessage(fmt.Sprint(n))})
+			if got != want {
+				t.Fatalf("%s for %d: %v", text, n, got)
+			}
+		}
+	}
+}

@@ -72,7 +72,8 @@ func TestUnknownFormats(t *testing.T) {
 		path string
 		want []string
 	}{
-		{write("people.csv", "name,age\nAnn,7\n"), []string{`people.csv: no column is called input, question or prompt: its columns are "name", "age"`, "people.csv?input=name&target=age'"}},
+		{write("people.csv", "name,age\nAnn,7\n"), []string{`people.csv: no column is called input, question or prompt: its columns are "name", "age"`, "write which column asks and which one answers behind its name: input= and target="}},
+		{write("aime.csv", "ID,Problem,Answer\n1,How many?,7\n"), []string{"aime.csv?input=Problem&target=Answer'"}},
 		{write("notes.txt", "hello\n"), []string{"notes.txt: its name does not say what it is", "The formats of a task file are:", "FILE.jsonl  one sample a line"}},
 		{write("list.json", "{}\n"), []string{"list.json: no column is called input"}},
 		// A record made here, of the shape of SQuAD's.

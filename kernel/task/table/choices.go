@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +15,16 @@ import (
 	"noema/methods/reply"
 )
 
-// maxChoices is how many options letters can name.
-const maxChoices = 26
+// maxChoices is how many options one or two letters can name.
+const maxChoices = 26 + 26*26
+
+// letters name the option at a place from 0: A to Z, then AA, AB and so on.
+func letters(i int) string {
+	if i < 26 {
+		return string(rune('A' + i))
+	}
+	return letters(i/26-1) + letters(i%26)
+}
 
 // options are what a row lets a method choose from.
 type options struct{ labels, texts []string }
@@ -73,8 +82,22 @@ func readOptions(raw json.RawMessage) (o options, err error) {
 		return o, err
 	}
 	if len(raw) == 0 || raw[0] != '{' {
-		o.texts, err = texts(raw)
-		return o, err
+		var named []struct {
+			Label json.RawMessage
+			Text  *string
+		}
+		if json.Unmarshal(raw, &named) != nil || len(named) == 0 || named[0].Text == nil {
+			o.texts, err = texts(raw)
+			return o, err
+		}
+		for i, option := range named {
+			label, err := scalar(option.Label)
+			if err != nil || option.Text == nil {
+				return o, fmt.Errorf("option %d: want a label and a text", i+1)
+			}
+			o.labels, o.texts = append(o.labels, label), append(o.texts, *option.Text)
+		}
+		return o, nil
 	}
 	var both struct{ Text, Label []string }
 	if json.Unmarshal(raw, &both) == nil && len(both.Text) > 0 {
@@ -115,7 +138,7 @@ func (o *options) complete() error {
 	}
 	if o.labels == nil {
 		for i := range o.texts {
-			o.labels = append(o.labels, string(rune('A'+i)))
+			o.labels = append(o.labels, letters(i))
 		}
 	}
 	for i, label := range o.labels {
@@ -158,6 +181,55 @@ func (o options) shuffled(id string, target json.RawMessage) (options, json.RawM
 		target, _ = json.Marshal(several) // texts always encode
 	}
 	return o, target
+}
+
+// ownLabel matches a letter or a number that a text begins with to name itself: "A ) 6",
+// "(A)6", "A. 6", "1) 6". "1.5" and "1:30" have none.
+var ownLabel = regexp.MustCompile(`^\s*(?:[(\[（]\s*(\w{1,2})\s*[)\]）]|(\w{1,2})\s*[)）、．]|([A-Za-z])\s*[.:：]|(\d{1,2})\s*[.:：]\s)\s*`)
+
+// bare are the texts without labels of their own, where they carry those of their places. It
+// counts the texts that do, and those that carry the label of another place.
+func (o options) bare() (bare []string, carried, strayed int) {
+	for i, text := range o.texts {
+		m := ownLabel.FindStringSubmatch(text)
+		bare = append(bare, text)
+		if m == nil || len(m[0]) == len(text) {
+			continue
+		}
+		own := m[1] + m[2] + m[3] + m[4]
+		same := func(label string) bool { return strings.EqualFold(own, label) }
+		switch {
+		case same(o.labels[i]) || same(letters(i)) || own == strconv.Itoa(i+1):
+			bare[i] = text[len(m[0]):]
+			carried++
+		case slices.ContainsFunc(o.labels, same):
+			strayed++
+		}
+	}
+	if carried < len(o.texts) {
+		bare = o.texts
+	}
+	return bare, carried, strayed
+}
+
+// unlabelled are the options as shuffling needs them: without labels of their own, which would
+// stand in another's place.
+func (o options) unlabelled() (options, error) {
+	bare, carried, strayed := o.bare()
+	if n := len(bare); carried < n && (carried > 1 || 2*carried >= n || carried+strayed == n) {
+		return o, fmt.Errorf("options carry letters of their own, such as %.40q: shuffled, these would name others: take them out, or leave shuffle out", o.texts[0])
+	}
+	o.texts = bare
+	return o, nil
+}
+
+// spoken are the texts that a reply may say in place of a label; nil where these are the same.
+func (o options) spoken() []string {
+	bare, _, _ := o.bare()
+	if slices.Equal(o.labels, bare) {
+		return nil
+	}
+	return bare
 }
 
 var errCount = errors.New("write index: before the column if it counts the options from 0, position: if from 1")

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ func (r *reader) look(row Row) error {
 func (r *reader) assign(row Row, first bool) error {
 	before := r.roles
 	var err error
-	if r.roles, err = r.m.roles(r.seen); err != nil {
+	if r.roles, err = r.m.roles(r.seen, r.withValues); err != nil {
 		return r.t.missing(r.m, r.order, err)
 	}
 	if !first && (before.input != r.roles.input || before.target != "" && before.target != r.roles.target) {
@@ -119,6 +118,16 @@ func (r *reader) finish() error {
 		taken += fmt.Sprintf(", the options %q", r.roles.choices)
 	}
 	note("%s", taken)
+	if r.counts.accepted > 0 {
+		note("the targets are texts: the value and the aliases of %q are accepted", r.column())
+	}
+	r.spelling.note(r.m, note)
+	if r.t.sniffed != "" {
+		note("the cells are separated by %ss, as the rows say", r.t.sniffed)
+	}
+	if r.t.format == csvFormat && r.m.Header == "" && looksLikeData(r.order) {
+		note("the first row was taken for the names of the columns, and looks like data: if it is, write header=none, where they are called 1, 2 and so on")
+	}
 	if r.roles.target == "" {
 		note("no column is called %s: nothing is scored without target=COLUMN", strings.Join(usualNames("target"), ", "))
 	}
@@ -132,15 +141,64 @@ func (r *reader) finish() error {
 }
 
 // noteNumerals says where numbers are compared as texts, in whichever form they were mapped.
+// It names target=number: only where all targets can be read so.
 func (r *reader) noteNumerals(note func(format string, args ...any)) {
-	column := cmp.Or(r.roles.target, "COLUMN")
-	switch c := r.counts; {
+	kind, _ := r.m.target()
+	c := r.counts
+	why := c.spelling.check(r.m)
+	numbers := c.spelling.other == 0 && slices.Contains([]string{"", "text"}, kind)
+	switch {
 	case c.numerals == 0:
+	case c.numerals == c.texts && numbers && why != nil:
+		note("every target is a number written as a text, and compared as a text; as numbers, with target=number:%s, %v", r.column(), why)
+	case c.numerals == c.texts && numbers:
+		note("every target is a number written as a text, and compared as a text: write target=number:%s to ask for numbers", r.column())
 	case c.numerals == c.texts:
-		note("every target is a number written as a text, and compared as a text: write target=number:%s to ask for numbers", column)
+		note("every target is a number written as a text, and compared as a text, so that 1.50 is not 1.5: choose --scorer math")
 	default:
-		note("%d of %d targets are numbers written as texts, and compared as texts, so that 1.50 is not 1.5: choose --scorer number or math if all are numbers", c.numerals, c.texts)
+		note("%d of %d targets are numbers written as texts, and compared as texts, so that 1.50 is not 1.5: choose --scorer math", c.numerals, c.texts)
 	}
+}
+
+// column is the name of the column that targets are from; "" if they are from none.
+func (r *reader) column() string {
+	if r.m.Target == "" {
+		return r.roles.target
+	}
+	kind, columns := r.m.target()
+	if kind == "literal" {
+		return ""
+	}
+	return columns[0]
+}
+
+// withValues is the one of some columns that has a value in any row; "" if none or several have.
+func (r *reader) withValues(names []string) string {
+	key := strings.Join(names, "\x00")
+	if known, ok := r.filled[key]; ok {
+		return known
+	}
+	has := map[string]bool{}
+	_ = r.t.Each(func(row Row) error { // what is wrong with it is said where samples are made
+		for _, name := range names {
+			if raw, err := row.Cell(name); err == nil && raw != nil {
+				has[name] = true
+			}
+		}
+		if len(has) > 1 {
+			return errFirst
+		}
+		return nil
+	})
+	if r.filled == nil {
+		r.filled = map[string]string{}
+	}
+	if len(has) == 1 {
+		for name := range has {
+			r.filled[key] = name
+		}
+	}
+	return r.filled[key]
 }
 
 // unused are the columns that nothing was taken from.

@@ -78,7 +78,11 @@ func readInput(row Row, column string, raw json.RawMessage) (in input, err error
 		}
 		return in, err
 	case '[':
-		if in.Query, err = conversation(raw); err != nil {
+		in.Query, err = conversation(raw)
+		if err == nil && strings.TrimSpace(in.Query) == "" {
+			err = errors.New("the input is empty")
+		}
+		if err != nil {
 			err = row.Fault(column, err)
 		}
 		return in, err

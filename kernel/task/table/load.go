@@ -19,22 +19,40 @@ import (
 // found by the usual names of columns, and the task's notes say which were taken.
 // Errors name file, line or row, and column.
 func Load(t *Table, m Mapping) (*task.Task, error) {
-	r := &reader{t: t, m: m, seen: map[string]bool{}, ids: map[string]int{}, own: true, task: &task.Task{Version: "2", Name: t.Name()}}
-	err := t.Each(r.row)
+	made, err := load(t, m)
+	if err != nil {
+		return nil, fmt.Errorf("load task: %w", err)
+	}
+	made.NoteUnscored()
+	made.Summary = fmt.Sprintf("%s of %s", plural(len(made.Samples), "sample"), t.name)
+	made.Source, err = describe(t)
+	return made, err
+}
+
+// Versions of what rows are made into: in the second a row's own question gives its seed, and
+// in the third it also says how replies to it are read, where it does.
+const version, versionRead = "2", "3"
+
+func load(t *Table, m Mapping) (*task.Task, error) {
+	if m.Header != "" {
+		headless, err := t.headless()
+		if err != nil {
+			return nil, err
+		}
+		t = headless
+	}
+	r := &reader{t: t, m: m, seen: map[string]bool{}, ids: map[string]int{}, own: true, task: &task.Task{Version: version, Name: t.Name()}}
+	err := r.spell()
+	if err == nil {
+		err = t.Each(r.row)
+	}
 	if err == nil {
 		err = r.finish()
 	}
 	if err == nil {
 		err = task.SeedEach(r.task.Samples)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("load task: %w", err)
-	}
-	made := r.task
-	made.NoteUnscored()
-	made.Summary = fmt.Sprintf("%s of %s", plural(len(made.Samples), "sample"), t.name)
-	made.Source, err = describe(t)
-	return made, err
+	return r.task, err
 }
 
 func plural(n int, noun string) string {
@@ -75,10 +93,17 @@ type reader struct {
 	ids    map[string]int // the row of each id
 	counts counts
 	task   *task.Task
+
+	spelling spelling          // of targets that are numbers
+	filled   map[string]string // of columns that may each have a role, the one with values
 }
 
 // counts are what the notes say of the targets.
-type counts struct{ numerals, texts, counted, zeros, booleans int }
+type counts struct {
+	numerals, texts, counted, zeros, booleans, accepted int
+
+	spelling spelling // of the targets that are compared as texts
+}
 
 // numeral matches what a reader takes for a number, also with a unit of money, as a share or
 // a fraction.
@@ -92,10 +117,11 @@ func (c *counts) text(s task.Sample) {
 	var accepted []string
 	if one := ""; json.Unmarshal(s.Target, &one) == nil {
 		accepted = []string{one}
-	} else if json.Unmarshal(s.Target, &accepted) != nil {
+	} else if json.Unmarshal(s.Target, &accepted) != nil || len(accepted) == 0 {
 		return
 	}
 	c.texts++
+	c.spelling.add(accepted[0], "sample "+s.ID)
 	if slices.ContainsFunc(accepted, func(text string) bool { return numeral.MatchString(strings.TrimSpace(text)) }) {
 		c.numerals++
 	}
@@ -122,6 +148,9 @@ func (r *reader) row(row Row) error {
 	r.counts.text(s)
 	if slices.Equal(s.Problem.Answer.Labels, yesNo) && len(r.m.Labels) == 0 && r.roles.choices == "" {
 		r.counts.booleans++
+	}
+	if a := s.Problem.Answer; a.Texts != nil || a.Decimal != "" || a.Percent != "" || r.counts.accepted > 0 {
+		r.task.Version = versionRead
 	}
 	r.task.Samples = append(r.task.Samples, s)
 	return nil

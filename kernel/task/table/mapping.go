@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
-	"noema/kernel/base/files"
 	"noema/methods"
 )
 
@@ -25,7 +23,10 @@ type Mapping struct {
 	Group     string   `json:"group" doc:"column to break results down by"`
 	Cluster   string   `json:"cluster" doc:"column of what makes samples depend on each other, such as a shared passage"`
 	Shuffle   bool     `json:"shuffle" doc:"put the options of each sample into an order drawn from its id, where the data have the right one always first"`
-	Separator string   `json:"separator" choices:"comma,tab,semicolon,pipe" doc:"what separates the cells of a CSV, if its name does not say"`
+	Separator string   `json:"separator" choices:"comma,tab,semicolon,pipe" doc:"what separates the cells of a CSV, if its name and its rows do not say"`
+	Header    string   `json:"header" choices:"none" doc:"none where the first row of a CSV is data: the columns are called 1, 2 and so on"`
+	Decimal   string   `json:"decimal" choices:"comma,point" doc:"comma where replies write 1.500,25 for 1500.25; numbers in the data are read as their column is written"`
+	Percent   string   `json:"percent" choices:"fraction,points" doc:"fraction where 25 % is the number 0.25, points where it is 25"`
 
 	// Whole says that the mapping leaves nothing out: no options and no target are
 	// looked for by their usual names.
@@ -34,7 +35,7 @@ type Mapping struct {
 
 // Given reports whether the mapping names any column.
 func (m Mapping) Given() bool {
-	m.Separator = ""
+	m.Separator, m.Header = "", ""
 	return slices.ContainsFunc(methods.FieldsOf(&m), func(f methods.Field) bool { return !f.IsZero() })
 }
 
@@ -101,7 +102,7 @@ func (m Mapping) columns() []string {
 const rowID = "row"
 
 // roles chooses the columns of a table that has these columns, so far.
-func (m Mapping) roles(seen map[string]bool) (r roles, err error) {
+func (m Mapping) roles(seen map[string]bool, filled func([]string) string) (r roles, err error) {
 	for _, role := range []struct {
 		name, given string
 		into        *string
@@ -112,15 +113,16 @@ func (m Mapping) roles(seen map[string]bool) (r roles, err error) {
 		if role.name == "choices" && len(m.Labels) > 0 || m.Whole && role.name != "id" {
 			continue
 		}
-		if *role.into, err = usual(role.name, seen); err != nil {
+		if *role.into, err = usual(role.name, seen, filled); err != nil {
 			return r, err
 		}
 	}
 	return r, nil
 }
 
-// usual is the column that has a usual name of a role; "" if none has.
-func usual(role string, seen map[string]bool) (string, error) {
+// usual is the column that has a usual name of a role; "" if none has. Of several it is the one
+// that filled finds values in.
+func usual(role string, seen map[string]bool, filled func([]string) string) (string, error) {
 	var found []string
 	for i, name := range usualNames(role) {
 		if seen[name] {
@@ -136,66 +138,10 @@ func usual(role string, seen map[string]bool) (string, error) {
 	case 1:
 		return found[0], nil
 	}
+	if one := filled(found); one != "" {
+		return one, nil
+	}
 	return "", fmt.Errorf("the columns %s may each be the %s: say which", quotedList(found), role)
-}
-
-// missing says why a table cannot be read: what it has, and the line to write, with what
-// was right in the mapping.
-func (t *Table) missing(m Mapping, names []string, why error) error {
-	if len(names) == 0 {
-		return fmt.Errorf("%s: %w", t.name, why)
-	}
-	mark := "?"
-	if strings.Contains(t.Path, mark) {
-		mark = "&"
-	}
-	target, input := m.Target, m.Input
-	if _, columns := m.target(); target == "" || !slices.Contains(names, columns[0]) {
-		target = likely(names)
-	}
-	asks := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == target || numbering.MatchString(name) })
-	if !slices.Contains(names, input) {
-		input = example("input", asks, "COLUMN")
-	}
-	if target == "" {
-		target = example("target", slices.DeleteFunc(asks, func(name string) bool { return name == input }), "COLUMN")
-	}
-	return fmt.Errorf("%s: %w: its columns are %s\nwrite which column asks and which one answers, for example\n  --task %s",
-		t.name, why, quotedList(names), files.Word(t.Path+mark+"input="+input+"&target="+target))
-}
-
-// likely is a column that has a usual name of the target, or seems to be it; "" if none.
-func likely(names []string) string {
-	if i := slices.IndexFunc(names, func(name string) bool { return slices.Contains(usualNames("target"), name) }); i >= 0 {
-		return names[i]
-	}
-	if i := slices.IndexFunc(names, answers.MatchString); i >= 0 {
-		return names[i]
-	}
-	return ""
-}
-
-// answers matches columns that seem to hold the right answer.
-var answers = regexp.MustCompile(`(?i)^(gold|gold[ _-]?(answer|label|target)|(right|correct|true|expected|reference|final)[ _-]?(answer|label)|reference|solution|ground[ _-]?truth)$`)
-
-// numbering matches columns that number the rows.
-var numbering = regexp.MustCompile(`(?i)^(.*[_-])?(id|idx|index|no|nr|key|uid|qid|guid|uuid)$`)
-
-// example is a column that may have a role: one with a usual name, or else for an input
-// the first and for a target the last.
-func example(role string, names []string, none string) string {
-	for _, name := range usualNames(role) {
-		if slices.Contains(names, name) {
-			return name
-		}
-	}
-	switch {
-	case len(names) == 0:
-		return none
-	case role == "input":
-		return names[0]
-	}
-	return names[len(names)-1]
 }
 
 var errNoInput = errors.New("no column is called input, question or prompt")

@@ -23,7 +23,16 @@ type message struct {
 //	system: You are a clerk.
 //
 //	user: What is open?
+//
+// A list of one text, as LiveBench has it, is that text.
 func conversation(raw json.RawMessage) (string, error) {
+	var said []string
+	if json.Unmarshal(raw, &said) == nil && len(said) > 0 {
+		if len(said) > 1 {
+			return "", fmt.Errorf("it is a list of %d turns, and methods answer one query: make a row of each", len(said))
+		}
+		return said[0], nil
+	}
 	var list []message
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return "", errors.New("want a text, or a list of messages with role and content")

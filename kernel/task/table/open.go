@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"noema/kernel/base/files"
+	"noema/kernel/task"
 )
 
 // Formats are the formats, for errors.
@@ -52,8 +53,10 @@ func Open(ctx context.Context, path string) (*Table, error) {
 		return nil, fmt.Errorf("open %s: it is not a Parquet file: those begin with PAR1, and pack their columns themselves", t.name)
 	case ext == ".csv":
 		t.format = csvFormat
+		return t, t.sniff()
 	case ext == ".tsv":
 		t.format, t.comma = csvFormat, '\t'
+		return t, t.sniff()
 	case bytes.HasPrefix(text, []byte("[")):
 		t.format = jsonFormat
 	case ext == ".json" && severalLines(text):
@@ -85,7 +88,7 @@ func (t *Table) objects(otherwise string, severalLines bool) string {
 	}
 	defer closed()
 	var first, next map[string]json.RawMessage
-	d := json.NewDecoder(io.LimitReader(in, files.MaxJSON))
+	d := json.NewDecoder(files.Finite(io.LimitReader(in, files.MaxJSON)))
 	if d.Decode(&first) != nil {
 		return otherwise
 	}
@@ -97,10 +100,62 @@ func (t *Table) objects(otherwise string, severalLines bool) string {
 		if holdsList(first) && !slices.ContainsFunc(usualNames("input"), has(first)) {
 			return jsonFormat
 		}
+		if keyed(first) {
+			return keyedFormat
+		}
 	case severalLines && d.Decode(&next) == nil && slices.ContainsFunc(slices.Collect(maps.Keys(next)), has(first)):
 		return objectsFormat
 	}
 	return otherwise
+}
+
+// keyed reports whether an object has rows by their ids: all its members are objects, and those
+// have columns with usual names or all the same ones. One with a column's name is a row itself, or
+// written by columns.
+func keyed(object map[string]json.RawMessage) bool {
+	shared := map[string]int{}
+	for name, raw := range object {
+		var row map[string]json.RawMessage
+		usual := slices.Concat(usualNames("input"), usualNames("target"), usualNames("choices"))
+		if json.Unmarshal(raw, &row) != nil || row == nil || slices.Contains(usual, strings.ToLower(name)) {
+			return false
+		}
+		for column := range row {
+			shared[column]++
+		}
+	}
+	for column, n := range shared {
+		if n == len(object) && (n > 1 || slices.Contains(usualNames("input"), column)) {
+			return true
+		}
+	}
+	return false
+}
+
+// eachKeyed calls each for every member of the object around the rows; its key is the id of a
+// row that has none.
+func (t *Table) eachKeyed(in io.Reader, each func(Row) error) error {
+	d := json.NewDecoder(in)
+	_, err := d.Token()
+	for number := 1; err == nil && d.More(); number++ {
+		key, _ := d.Token()
+		var raw json.RawMessage
+		if err = d.Decode(&raw); err != nil {
+			break
+		}
+		if err := eachJSON(task.Line{File: t.name, Number: number, Raw: raw, Unit: "element"}, func(row Row) error {
+			if _, has := row.cells["id"]; !has {
+				row.cells["id"] = quoted(key.(string)) // a key of an object
+			}
+			return each(row)
+		}); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.name, err)
+	}
+	return nil
 }
 
 // holdsList reports whether a member of an object is a list of objects.

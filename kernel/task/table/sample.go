@@ -30,6 +30,9 @@ func (r *reader) sample(row Row) (task.Sample, error) {
 		return s, err
 	}
 	in, err := readInput(row, r.roles.input, raw)
+	if err != nil && raw[0] == '{' && within(Mapping{Input: r.roles.input}, row).Input != r.roles.input {
+		return s, r.t.missing(r.m, r.order, err)
+	}
 	if err != nil {
 		return s, err
 	}

@@ -29,6 +29,7 @@ const (
 	jsonFormat    = "JSON list"
 	linesFormat   = "JSON Lines"
 	objectsFormat = "JSON objects over several lines"
+	keyedFormat   = "JSON object of rows by id"
 	parquetFormat = "Parquet"
 )
 
@@ -39,14 +40,19 @@ type Table struct {
 	format string
 	pack   string // "gz", "zst" or ""
 	comma  rune   // between the cells of a CSV
-	parts  []*Table
-	ctx    context.Context // of the one operation that a table is for: it ends every read
+	// what its rows said of a CSV: the name of their separator where the file's name says another,
+	// of one that fits as well, that its first line is "sep=;", and that it has no header
+	sniffed, unsure   string
+	sepLine, noHeader bool
+	trying            bool // a suggestion is tried: none is made
+	parts             []*Table
+	ctx               context.Context // of the one operation that a table is for: it ends every read
 }
 
 // Join is the rows of several tables of one format, one table after the other. Path is
 // what stands for them in messages.
 func Join(path string, parts []*Table) (*Table, error) {
-	joined := &Table{ctx: parts[0].ctx, Path: path, name: path, format: parts[0].format, parts: parts}
+	joined := &Table{ctx: parts[0].ctx, Path: path, name: path, format: parts[0].format, comma: parts[0].comma, sniffed: parts[0].sniffed, unsure: parts[0].unsure, parts: parts}
 	for _, part := range parts {
 		if part.format != joined.format {
 			return nil, fmt.Errorf("open %s: %s is %s and %s is %s: want one format", path, parts[0].name, joined.format, part.name, part.format)
@@ -182,9 +188,14 @@ func (t *Table) Each(each func(Row) error) error {
 		return err
 	}
 	defer closed()
+	if t.format != csvFormat {
+		in = files.Finite(in)
+	}
 	switch t.format {
 	case csvFormat:
 		return t.eachCSV(in, each)
+	case keyedFormat:
+		return t.eachKeyed(in, each)
 	case jsonFormat, objectsFormat:
 		return files.EachElement(in, t.name, t.format == objectsFormat, func(number int, raw []byte) error {
 			return eachJSON(task.Line{File: t.name, Number: number, Raw: raw, Unit: "element"}, each)

@@ -220,7 +220,10 @@ func TestConversations(t *testing.T) {
 		`[{"role":"tool","content":"4"},` + user + `]`:                                                       `message 1: the role is "tool"`,
 		`[{"role":"assistant","content":"","tool_calls":[{"id":"1"}]},` + user + `]`:                         `message 1: it calls tools`,
 		`[{"role":"user","content":[{"type":"text","text":"See"},{"type":"image","image":"data:image/x"}]}]`: `message 1: it holds a part of type "image": methods read text alone`,
-		`["Hi"]`: `want a text, or a list of messages`,
+		`["Hi"]`:         "Hi",
+		`["Hi", "And?"]`: `it is a list of 2 turns`,
+		`[" "]`:          `the input is empty`,
+		`["Hi", 7]`:      `want a text, or a list of messages`,
 	} {
 		made, err := loadFile(write(t, "q.jsonl", `{"input":`+input+`,"target":"x"}`))
 		if err == nil && made.Samples[0].Problem.Query != want || err != nil && !strings.Contains(err.Error(), want) {
@@ -233,9 +236,9 @@ func TestConversations(t *testing.T) {
 func TestRefused(t *testing.T) {
 	own := `{"input":"q","target":"a",`
 	for _, c := range []struct{ name, content, want string }{
-		{"people.csv", "name,age\nAnn,7\n", "its columns are \"name\", \"age\"\nwrite which column asks and which one answers, for example\n  --task '"},
+		{"people.csv", "name,age\nAnn,7\n", "its columns are \"name\", \"age\"\nwrite which column asks and which one answers behind its name: input= and target="},
 		{"two.csv", "question,prompt,answer\na,b,c\n", `the columns "question", "prompt" may each be the input: say which`},
-		{"semi.csv", "question;answer\nq;a\n", "semi.csv:1: the header is one column, \"question;answer\": write separator=semicolon"},
+		{"semi.csv", "question;answer\nq;a\nq,b\n", "semi.csv:1: the header is one column, \"question;answer\": write separator=semicolon"},
 		{"latin.csv", "question,answer\nq,caf\xe9\n", "latin.csv:2:6: invalid UTF-8: it is Latin-1"},
 		{"ragged.csv", "question,answer\nq,a\nq,a,b\n", "ragged.csv:3: 3 cells, where the header has 2 columns"},
 		{"bare.csv", "question,answer\nsay \"x\",a\n", "bare.csv:2:5: a quote inside a cell"},
@@ -471,7 +474,7 @@ func TestObjectsOverLines(t *testing.T) {
 		"{\n\"meta\": {\"a\": [1, {\"b\": [2]}]}, \"labels\": [], \"x\": " + rows + "}": "",
 		"{\n\"train\": " + rows + ", \"test\": " + rows + "}":                           `two lists of objects, "train" and "test"`,
 		"{\n\"question\": \"q\", \"answer\": \"a\"\n}":                                  "one JSON object without a list of objects",
-		"{\n\"a\": {\"question\": \"q\"},\n\"b\": {\"question\": \"r\"}\n}":             "one JSON object without a list of objects",
+		"{\n\"a\": {\"question\": \"q\"},\n\"b\": {\"questions\": \"r\"}\n}":            "one JSON object without a list of objects",
 		"{\n\"data\": " + rows + "\n} {}":                                               "something follows the JSON",
 		"{\n\"data\": " + rows[:40]:                                                     "unexpected EOF",
 	} {

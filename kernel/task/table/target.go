@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"noema/kernel/task"
 	"noema/methods"
-	"noema/methods/decimal"
 )
 
 // answer gives the sample its problem and its target.
@@ -18,6 +18,7 @@ func (r *reader) answer(row Row, in input, s *task.Sample) error {
 	if err != nil {
 		return err
 	}
+	r.task.Right = r.column()
 	if raw == nil {
 		column = r.roles.input
 	}
@@ -38,6 +39,9 @@ func (r *reader) answer(row Row, in input, s *task.Sample) error {
 			}
 		}
 		if r.m.Shuffle {
+			if o, err = o.unlabelled(); err != nil {
+				return fault(err)
+			}
 			o, raw = o.shuffled(s.ID, raw)
 		}
 		in.Labels = o.labels
@@ -58,6 +62,10 @@ func (r *reader) answer(row Row, in input, s *task.Sample) error {
 	if err != nil {
 		return fault(err)
 	}
+	if o.labels != nil {
+		s.Problem.Answer.Texts = o.spoken()
+	}
+	r.read(&s.Problem.Answer)
 	return nil
 }
 
@@ -82,11 +90,55 @@ func (r *reader) gold(row Row) (kind string, raw json.RawMessage, column string,
 	if raw == nil || err != nil {
 		return kind, nil, column, err
 	}
+	if raw[0] == '{' && kind == "" && !r.own {
+		if accepted := answerAliases(raw); accepted != nil {
+			r.counts.accepted++
+			return "aliases", accepted, column, nil
+		}
+		return kind, raw, column, row.Fault(column, fmt.Errorf(
+			"the target is an object: write target=fields:%s if all of its fields are asked for, or name one of them, as in target=%[1]s.%s", column, someField(raw)))
+	}
 	if raw[0] == '[' && kind == "" && !r.own {
 		return kind, raw, column, row.Fault(column, fmt.Errorf(
 			"the target is a list: write target=aliases:%s if any one of it is right, target=set:%[1]s if all of it in any order, target=list:%[1]s if in this order", column))
 	}
 	return kind, raw, column, nil
+}
+
+// answerAliases are the accepted texts of an object as TriviaQA has it: its value and its
+// aliases; nil if it is another object.
+func answerAliases(raw json.RawMessage) json.RawMessage {
+	var object struct {
+		Value   *string
+		Aliases []string
+	}
+	if json.Unmarshal(raw, &object) != nil || len(object.Aliases) == 0 {
+		return nil
+	}
+	var accepted []string
+	if object.Value != nil {
+		accepted = []string{*object.Value}
+	}
+	for _, alias := range object.Aliases {
+		if strings.TrimSpace(alias) != "" && !slices.Contains(accepted, alias) {
+			accepted = append(accepted, alias)
+		}
+	}
+	list, _ := json.Marshal(accepted) // texts always encode
+	return list
+}
+
+// someField is the name of a field of an object that is a text or a number, if there is one.
+func someField(raw json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &fields) // it is a part of a row that was decoded
+	names := slices.Sorted(maps.Keys(fields))
+	for _, name := range names {
+		if _, err := scalar(fields[name]); err == nil {
+			return name
+		}
+	}
+	return "FIELD"
 }
 
 // aliases are the accepted texts of some columns, without repetitions.
@@ -130,16 +182,7 @@ func (r *reader) convert(raw json.RawMessage, kind string) (json.RawMessage, err
 	}
 	switch kind {
 	case "number":
-		text := strings.TrimSpace(plain(raw))
-		n, err := decimal.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("target %.80q is not a number: write it with a point and without separators or units", text)
-		}
-		if raw[0] != '"' {
-			return raw, nil
-		}
-		text, _ = decimal.Format(n)
-		return json.RawMessage(text), nil
+		return r.number(raw)
 	case "text":
 		text, err := scalar(raw)
 		return quoted(text), err
