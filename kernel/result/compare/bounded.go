@@ -40,14 +40,14 @@ func (p pairing) bounded() bounded {
 	return e
 }
 
-// weight is the largest share of a unit among the samples.
+// weight is the largest share that a unit can have among the samples.
 func (p pairing) weight() float64 {
 	sizes, most := make([]int, p.units), 0
 	for _, u := range p.unit {
 		sizes[u]++
 		most = max(most, sizes[u])
 	}
-	return float64(most) / float64(len(p.d))
+	return float64(max(most, p.largest)) / float64(len(p.d))
 }
 
 func (e bounded) interval(level float64) (low, high float64) {

@@ -47,6 +47,8 @@ type Difference struct {
 	FailedAsWrong *score.Metric `json:"failed_as_wrong,omitempty"`
 	AnsweredOnly  *score.Metric `json:"answered_only,omitempty"`
 
+	// Lost says what trials without a value could change; nil where every trial has one.
+	Lost *Lost `json:"lost,omitempty"`
 	// Equivalence says what the interval of the headline shows of the margin; nil without one.
 	Equivalence *Equivalence `json:"equivalence,omitempty"`
 	// Stop is how far a sequential design went, on the headline; nil without one.
@@ -135,6 +137,10 @@ func (d Data) difference(a, b int, metric string, o plan) Difference {
 	if d.unanswered(a)+d.unanswered(b) > 0 {
 		out.AnsweredOnly = at(answeredOnly)
 	}
+	v.treatment = completeCase
+	if out.weigh(d.lost(a, v), d.lost(b, v), at); out.onFailures() && !isCorpus(metric) && metric != score.Graded {
+		out.Lost.Undo = d.undo(a, b, v, o, stop, sideOf(out.Difference))
+	}
 	return out
 }
 
@@ -158,13 +164,16 @@ func Contrasts(pairs []Data, o Options) ([]Difference, error) {
 }
 
 func (d Data) paired(a, b int, v view) pairing {
-	return pair(d.values(a, v), d.values(b, v), d.clusters())
+	first, second := v.sides()
+	p := pair(d.values(a, first), d.values(b, second), d.clusters())
+	p.largest = d.Largest
+	return p
 }
 
 // apart is the difference of two methods as v looks at them, with its interval.
 func (d Data) apart(a, b int, v view, o plan, stop Stop) score.Metric {
 	if isCorpus(v.metric) {
-		return d.contrasts(a, b, v, o)[v.metric].Difference
+		return d.contrast(a, b, v, o)
 	}
 	if v.metric == score.Graded {
 		return d.differGraded(a, b, v, o).Difference
@@ -175,8 +184,7 @@ func (d Data) apart(a, b int, v view, o plan, stop Stop) score.Metric {
 
 // decide corrects the tests of a family and names the winners: a difference is
 // decided if its interval excludes zero and its corrected p-value is at most
-// 1-level, unless that takes leaving failed trials out: a method may have failed
-// on just what it could not do. The correction is Bonferroni's, as of the intervals: the
+// 1-level, and the interval does so in the worst case of what the two lost: see [Lost]. The correction is Bonferroni's, as of the intervals: the
 // later steps of Holm's would confirm what no interval shows.
 func decide(family []Difference, level float64) {
 	tested := 0
@@ -199,10 +207,10 @@ func decide(family []Difference, level float64) {
 
 // winner is the method that is proven better, if any.
 func (d Difference) winner(alpha float64) string {
-	if !d.Difference.HasInterval() || !(float64(d.Corrected) <= alpha) || d.onFailures() {
+	if !d.Difference.HasInterval() || !(float64(d.Corrected) <= alpha) {
 		return ""
 	}
-	switch sideOf(d.Difference) {
+	switch d.side() {
 	case 1:
 		return d.A
 	case -1:
@@ -222,11 +230,4 @@ func sideOf(m score.Metric) int {
 		return -1
 	}
 	return 0
-}
-
-// onFailures reports whether the interval is off zero only as long as failed
-// trials are left out.
-func (d Difference) onFailures() bool {
-	side := sideOf(d.Difference)
-	return side != 0 && d.FailedAsWrong != nil && sideOf(*d.FailedAsWrong) != side
 }

@@ -94,9 +94,10 @@ func (d Data) leads(pairs []Pair, r Resource, o plan) map[[2]string]lead {
 	}
 	sure := map[[2]string]lead{}
 	for i, p := range all {
-		h, back, alpha := headlines[i], headlines[i].mirrored(), 1-o.simultaneous()
-		sure[[2]string{p.A, p.B}] = lead{h.Winner == p.A, ratios[i].below(alpha), h.worse()}
-		sure[[2]string{p.B, p.A}] = lead{h.Winner == p.B, ratios[i].above(alpha), back.worse()}
+		h, alpha := headlines[i], 1-o.simultaneous()
+		a, b := h.worse()
+		sure[[2]string{p.A, p.B}] = lead{h.Winner == p.A, ratios[i].below(alpha), a}
+		sure[[2]string{p.B, p.A}] = lead{h.Winner == p.B, ratios[i].above(alpha), b}
 	}
 	return sure
 }

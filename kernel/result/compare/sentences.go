@@ -30,11 +30,11 @@ func situations() []situation {
 		{"uncalibrated", Difference.uncalibrated, func(d Difference) string {
 			return "too few labels to check the graders: " + d.Calibration.settle()
 		}},
-		{"winner", func(d Difference) bool { return d.Winner != "" }, Difference.Stopped},
+		{"winner", func(d Difference) bool { return d.Winner != "" }, Difference.won},
 		{"futile", Difference.futile, Difference.Stopped},
 		{"equivalent", func(d Difference) bool { return d.equivalent() && d.Stop == nil }, func(Difference) string { return "" }},
 		{"failed trials decide", Difference.onFailures, func(d Difference) string {
-			return fmt.Sprintf("failed trials are left out; counted as wrong they would make it %s: repeat the command of the run before you decide, which asks again what failed", bounds(*d.FailedAsWrong, 1))
+			return d.undone()
 		}},
 		{"stopped", func(d Difference) bool { return d.Stop != nil }, Difference.Stopped},
 		{"calibrated", func(d Difference) bool { return d.Calibration != nil }, func(d Difference) string { return d.Calibration.settle() }},

@@ -20,8 +20,11 @@ func (t stratum) paired(a, b int, v view) pairing {
 	at := map[string]int{}
 	var ids, clusters []string
 	var sumA, sumB, n []float64
+	first, second := v.sides()
+	largest := 0
 	for _, d := range t.data {
-		x, y := d.values(a, v), d.values(b, v)
+		largest = max(largest, d.Largest)
+		x, y := d.values(a, first), d.values(b, second)
 		for i, s := range d.Samples {
 			j, known := at[s.ID]
 			if !known {
@@ -38,7 +41,9 @@ func (t stratum) paired(a, b int, v view) pairing {
 	for j := range ids {
 		sumA[j], sumB[j] = sumA[j]/n[j], sumB[j]/n[j] // 0/0 is NaN: undefined
 	}
-	return pair(sumA, sumB, orAlone(clusters))
+	p := pair(sumA, sumB, orAlone(clusters))
+	p.largest = largest
+	return p
 }
 
 // compose is the rule of a sum of strata by their weights, which may be below 0: the
@@ -106,7 +111,20 @@ func (s *study) difference(strata []stratum, p Pair, o plan) Difference {
 	if unanswered > 0 {
 		out.AnsweredOnly = at(answeredOnly)
 	}
+	v.treatment = completeCase
+	out.weigh(lost(strata, a, v), lost(strata, b, v), at)
 	return out
+}
+
+// lost counts the trials of a method without a value that counts, over strata.
+func lost(strata []stratum, m int, v view) (n int) {
+	for _, t := range strata {
+		v.metric = t.Metric
+		for _, d := range t.data {
+			n += d.lost(m, v)
+		}
+	}
+	return n
 }
 
 // differ compares two methods over strata as v looks at them.
