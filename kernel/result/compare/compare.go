@@ -146,7 +146,13 @@ type Comparison struct {
 	Samples  int               `json:"samples"`
 	Unscored int               `json:"unscored,omitempty"` // of the samples: without a target, so in no metric
 	Clusters int               `json:"clusters,omitempty"` // 0 if every sample is independent
-	Epochs   int               `json:"epochs"`
+	// Largest is the largest cluster that intervals and tests allow for, in samples, and LargestHere
+	// that of the samples. They differ where the task has a larger one; Assumed says that the
+	// task is not known.
+	Largest     int  `json:"largest_cluster,omitempty"`
+	LargestHere int  `json:"largest_cluster_here,omitempty"`
+	Assumed     bool `json:"largest_assumed,omitempty"`
+	Epochs      int  `json:"epochs"`
 	// UnevenEpochs says that some samples have fewer epochs than Epochs, as where runs
 	// are taken together.
 	UnevenEpochs bool `json:"uneven_epochs,omitempty"`
@@ -266,7 +272,14 @@ func (d Data) describe(o plan) *Comparison {
 		c.Budget = &o.Budget
 	}
 	if names := d.clusters(); names != nil {
-		_, c.Clusters = score.Units(names)
+		var unit []int
+		unit, c.Clusters = score.Units(names)
+		sizes := make([]int, c.Clusters)
+		for _, u := range unit {
+			sizes[u]++
+		}
+		c.LargestHere = slices.Max(sizes)
+		c.Largest, c.Assumed = max(c.LargestHere, d.Largest), d.Largest == 0
 	}
 	for m := range d.Methods {
 		c.Methods = append(c.Methods, d.statsOf(m, o))

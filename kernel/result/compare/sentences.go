@@ -81,7 +81,7 @@ func remarks() []remark {
 			return told(c.Epochs > 1, "%s of each sample are averaged first: n counts samples", c.EpochsText())
 		}},
 		{"clusters", func(c *Comparison) []string {
-			return told(c.Clusters > 0, "the %d samples are in %d clusters, which intervals and tests take as units", c.Samples, c.Clusters)
+			return told(c.Clusters > 0, "the %d samples are in %d clusters, which intervals and tests take as units%s", c.Samples, c.Clusters, c.allowed())
 		}},
 		{"trials", (*Comparison).incomplete},
 		{"grading", (*Comparison).gradingNotes},
@@ -106,6 +106,17 @@ func remarks() []remark {
 		{"cheaper", (*Comparison).cheaper},
 		{"shared answers", (*Comparison).sharing},
 	}
+}
+
+// allowed says which clusters intervals and tests allow for.
+func (c *Comparison) allowed() string {
+	switch {
+	case c.Assumed:
+		return fmt.Sprintf(": they hold if no cluster is larger than the %d samples of the largest here", c.LargestHere)
+	case c.Largest > c.LargestHere:
+		return fmt.Sprintf(": the largest here has %d samples, and they allow for the %d of the largest in the task", c.LargestHere, c.Largest)
+	}
+	return ""
 }
 
 // Unconfirmed is what is said of a pair of which interval and test disagree.
