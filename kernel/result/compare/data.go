@@ -276,10 +276,11 @@ func (s Sample) absent(m int) int {
 
 // lost counts the trials of method m without a value that counts: those that failed, that are
 // absent, or that have no score. There are none on a sample that nobody was asked, nor where
-// no answer has the metric.
+// all answers are there and none has the metric.
 func (s Sample) lost(m int, v view) (n int) {
 	all := slices.Concat(s.Cells...)
-	if len(all) == 0 || !slices.ContainsFunc(all, v.scores) && slices.ContainsFunc(all, func(c Cell) bool { return !c.Infra }) {
+	open := slices.ContainsFunc(all, func(c Cell) bool { return c.Infra || v.scores(c) }) || slices.ContainsFunc(s.Absent, func(n int) bool { return n > 0 })
+	if s.Unscored || len(all) == 0 || !open {
 		return 0
 	}
 	for _, c := range s.Cells[m] {

@@ -39,6 +39,10 @@ type Difference struct {
 	Detectable Number `json:"detectable"`
 	// Silent says that no outcome on so few samples would have named a winner.
 	Silent bool `json:"silent,omitempty"`
+	// Fewest is how many independent units of one size it takes to name one; 0 unless Silent.
+	Fewest int `json:"fewest,omitempty"`
+	// Seen is Student's interval, on a condition; nil where a winner is named and for 0/1 values.
+	Seen *Seen `json:"as_seen,omitempty"`
 
 	// The other ways to count trials without a result; nil where they change
 	// nothing. FailedAsWrong counts those that the infrastructure failed as
@@ -200,6 +204,15 @@ func decide(family []Difference, level float64) {
 		d.Winner = d.winner(1 - level)
 		if d.rule != nil && d.Winner == "" {
 			d.Detectable, d.Silent = Number(d.rule.detectable(alpha)), !d.rule.decides(alpha)
+			switch e := d.rule.(type) {
+			case exact:
+				d.Seen, d.Fewest = e.seen(1-alpha), fewestUnits(alpha)
+			case table:
+				d.Fewest = fewestUnits(alpha)
+			}
+			if !d.Silent || d.Units >= d.Fewest {
+				d.Fewest = 0
+			}
 		}
 		d.rule = nil // no longer needed
 	}

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -76,21 +75,35 @@ func (e exact) interval(level float64) (low, high float64) {
 	return e.end((1-level)/2, 1), e.end((1-level)/2, -1)
 }
 
-// end is the last mean on a side that is not refuted. It is on the side of 0 on which the
-// p-value has it.
+// end is the last mean on a side that is not refuted, on the side of 0 on which the p-value has
+// it. Where the chance has the logarithm of alpha is found by secants that keep the bracket.
 func (e exact) end(alpha, sign float64) float64 {
-	refuted := func(m float64) bool { return e.against(m, sign) <= alpha }
-	from, to := e.mean, -sign*e.bound
+	above := func(m float64) float64 { return math.Log(e.against(m, sign) / alpha) } // of what is not refuted
+	held, beyond := e.mean, -sign*e.bound
 	if sign*e.mean > 0 {
-		if refuted(0) {
-			to = 0
+		if above(0) > 0 {
+			held = 0
 		} else {
-			from = 0
+			beyond = 0
 		}
 	}
-	held, beyond := bisect(from, to, 45, refuted)
-	if to == 0 {
-		return held // refuted at 0, so that it is off 0
+	high, low := above(held), above(beyond)
+	if low > 0 {
+		return beyond
+	}
+	for range 60 {
+		m := (held + beyond) / 2
+		if !math.IsInf(low, 0) {
+			m = held + (beyond-held)*high/(high-low)
+		}
+		switch x := above(m); {
+		case math.Abs(x) < 1e-11 || math.Abs(held-beyond) < 1e-12:
+			return m
+		case x > 0:
+			held, high, low = m, x, low/2
+		default:
+			beyond, low, high = m, x, high/2
+		}
 	}
 	return beyond
 }
@@ -110,31 +123,86 @@ func (e exact) decides(alpha float64) bool {
 	return best.pValue() <= alpha
 }
 
-// detectable is the true mean that is found with a chance of [Power], if the units vary as
-// they did; NaN beyond the bound.
+// detectable is the true mean that is found with a chance of [Power], if the units scatter as
+// they did; NaN where none is. Of up to mostScattered units it is looked for among draws of
+// these, of more by the interval and the standard error.
 func (e exact) detectable(alpha float64) float64 {
-	low, high := e.interval(1 - alpha)
-	if d := max(e.mean-low, high-e.mean) + student(e.df).Quantile(Power)*e.se; d <= e.bound && e.decides(alpha) {
-		return d
+	if !e.decides(alpha) {
+		return math.NaN()
 	}
-	return math.NaN()
+	if len(e.d) > mostScattered {
+		low, high := e.interval(1 - alpha)
+		if d := max(e.mean-low, high-e.mean) + student(e.df).Quantile(Power)*e.se; d <= e.bound {
+			return d
+		}
+		return math.NaN()
+	}
+	worst := 0.0
+	for _, sign := range []float64{1, -1} {
+		finds := e.power(alpha, sign)
+		if finds(e.bound) < Power {
+			return math.NaN()
+		}
+		_, found := bisect(0, e.bound, 8, func(mean float64) bool { return finds(mean) >= Power })
+		worst = max(worst, found)
+	}
+	return worst
+}
+
+const (
+	mostScattered = 100
+	scattered     = 60 // draws
+)
+
+// power is the chance with which a mean is found on the side of sign, over fixed draws of the
+// units' departures from their mean. A unit keeps within the bound.
+func (e exact) power(alpha, sign float64) func(mean float64) float64 {
+	random, n := stream(0, "detectable"), len(e.d)
+	var draws [scattered][]int
+	for i := range draws {
+		for range n {
+			draws[i] = append(draws[i], random.IntN(n))
+		}
+	}
+	return func(mean float64) float64 {
+		found := 0
+		for _, draw := range draws {
+			one := exact{bound: e.bound, largest: e.largest}
+			for _, i := range draw {
+				most := e.bound * e.size[i]
+				one.d = append(one.d, max(-most, min(most, sign*(e.d[i]-e.mean*e.size[i])+mean*e.size[i])))
+				one.size = append(one.size, e.size[i])
+			}
+			if one.against(0, 1) <= alpha/2 {
+				found++
+			}
+		}
+		return float64(found) / scattered
+	}
 }
 
 // fewestUnits is how many units of one size it takes for any outcome to be significant.
 func fewestUnits(alpha float64) int { return 1 + int(math.Ceil(-math.Log2(alpha)-1e-9)) }
 
-// asSeen is the interval that Student's t gives: it holds if no unit can differ by more than
-// those that were seen, and decides nothing.
-func (e exact) asSeen(level float64) string {
+// Seen is the interval that Student's t gives of a mean difference. It holds if no unit can
+// differ by more than those that were seen, and names no winner.
+type Seen struct {
+	Most float64 `json:"most"` // mean difference of a unit
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// seen is nil where a unit differs by all that is possible, or all by the same.
+func (e exact) seen(level float64) *Seen {
 	most := 0.0
 	for i, d := range e.d {
 		most = max(most, math.Abs(d)/e.size[i])
 	}
 	half := student(e.df).Quantile((1+level)/2) * e.se
-	if !(half > 0) || most >= e.bound {
-		return ""
+	if most >= e.bound || !(half > 1e-12) {
+		return nil
 	}
-	return fmt.Sprintf("if no sample can differ by more than was seen (%.2f): %+.2f [%+.2f, %+.2f]", most, zero(e.mean), zero(e.mean-half), zero(e.mean+half))
+	return &Seen{most, e.mean - half, e.mean + half}
 }
 
 // belowZero is the chance that the sum of the y, each times an exponential of its own, is 0 or
@@ -200,6 +268,6 @@ func saddle(y []float64, least, most float64) float64 {
 	if !rising(least) {
 		return least
 	}
-	_, at := bisect(least, most, 40, func(c float64) bool { return !rising(c) })
+	_, at := bisect(least, most, 20, func(c float64) bool { return !rising(c) })
 	return min(at, most*(1-1e-9))
 }

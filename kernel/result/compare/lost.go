@@ -78,6 +78,7 @@ func (d Data) undo(a, b int, v view, o plan, stop Stop, side int) int {
 			if seen := float64(side) * (x[i] - y[i]); finite(seen) {
 				hurt[i] -= seen
 			}
+			hurt[i] /= float64(trials[i])
 		}
 	}
 	slices.SortStableFunc(at, func(i, j int) int { return cmp.Compare(hurt[i], hurt[j]) })

@@ -45,6 +45,9 @@ func situations() []situation {
 			return "they are equal on every sample: harder samples may tell them apart" + d.detects("; ")
 		}},
 		{"too few samples", func(d Difference) bool { return d.Silent }, func(d Difference) string {
+			if d.Fewest > 0 {
+				return fmt.Sprintf("%d independent %s cannot decide, whatever they show: %d are the fewest", d.Units, d.unitsName(), d.Fewest)
+			}
 			return "too few independent " + d.unitsName() + " to decide, whatever they had shown: run more"
 		}},
 		{"too uneven", func(d Difference) bool { return d.detects("") == "" }, func(d Difference) string {
@@ -154,10 +157,19 @@ func (d Difference) Verdict() string {
 	if d.Stop == nil && (d.Winner != "" || !d.equivalent()) {
 		text += d.Margins("; ")
 	}
-	if says == "" {
-		return text
+	if says != "" {
+		text += "; " + says
 	}
-	return text + "; " + says
+	return text + d.asSeen()
+}
+
+// asSeen is Student's interval with its condition, nothing where there is none.
+func (d Difference) asSeen() string {
+	if s := d.Seen; s != nil && d.Winner == "" && d.Stop == nil {
+		return fmt.Sprintf("; if no %s can differ by more than was seen (%.2f) it is within [%+.3f, %+.3f], which decides nothing",
+			strings.TrimSuffix(d.unitsName(), "s"), s.Most, zero(s.Low), zero(s.High))
+	}
+	return ""
 }
 
 // futile reports whether a sequential design has ruled out the differences that it

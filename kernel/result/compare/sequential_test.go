@@ -98,7 +98,9 @@ func TestOBrienFleming(t *testing.T) {
 func raceOf(p schedule, next func(i int) (a, b float64)) Stop {
 	r := newRace(p)
 	for i := range p.clusters {
-		if r.add(next(i)); r.stop.State != Open {
+		if a, b := next(i); !finite(a + b) {
+			r.add(Reading{math.NaN(), math.NaN(), math.NaN()}, Reading{math.NaN(), math.NaN(), math.NaN()})
+		} else if r.add(Reading{a, a, a}, Reading{b, b, b}); r.stop.State != Open {
 			break
 		}
 	}
@@ -210,9 +212,10 @@ func (a audited) inOrder(random *rand.Rand, samples, count int) (values [][][]fl
 func winnerOf(t *testing.T, d record.Design, count int, values [][][]float64, clusters []string) bool {
 	s := NewSequence(d, "", count, clusters)
 	for !s.Done() {
-		row := make([]float64, count)
+		row := make([]Reading, count)
 		for m := range row {
-			row[m] = sum(values[m][s.At()]) / float64(len(values[m][s.At()]))
+			x := sum(values[m][s.At()]) / float64(len(values[m][s.At()]))
+			row[m] = Reading{x, x, x}
 		}
 		if err := s.Add(row); err != nil {
 			t.Fatal(err)

@@ -47,8 +47,10 @@ type Design struct {
 func (d *Design) Outdated() bool { return d.Looks > 0 && d.Rule < DesignRule }
 
 // DesignRule is the present version of the rule of a [Design]. Since 2 a limit takes the
-// first samples of the order that the seed decides, and looks use other tests.
-const DesignRule = 2
+// first samples of the order that the seed decides, and looks use other tests. Since 3 a pair is
+// decided only if it is in the worst case of the trials that failed, and looks at graded values
+// use an exact rule.
+const DesignRule = 3
 
 // Task identifies the samples of a run.
 type Task struct {
