@@ -49,9 +49,11 @@ type Options struct {
 	// Equivalence is the margin within which methods are equivalent; 0 means none, or that of
 	// the design.
 	Equivalence float64
-	// Baseline names the method that every other is compared with. Without
-	// one, every pair is compared, and more pairs need stronger evidence.
-	Baseline string
+	// Baseline names the method that every other is shown beside; without one, every pair is
+	// shown. Declared is the one that was declared with the run. Only that makes the pairs
+	// with it a family of their own, which needs less evidence: who picks a baseline when
+	// the means are seen has all pairs to choose from.
+	Baseline, Declared string
 	// Against gives methods a baseline each, such as the same method on clean data:
 	// only these pairs are compared. It excludes Baseline.
 	Against map[string]string
@@ -111,7 +113,9 @@ func (d Data) plan(o Options) (Data, plan) {
 	} else {
 		all = slices.DeleteFunc(all, func(one Pair) bool { return !o.chooses(one) })
 	}
-	p.family = len(all)
+	if p.family = len(all); o.Baseline != "" && o.Baseline != o.Declared && o.Against == nil {
+		p.family = len(d.every(p))
+	}
 	d.Samples = slices.Clone(d.Samples)
 	slices.SortFunc(d.Samples, func(a, b Sample) int { return cmp.Compare(a.ID, b.ID) }) // so that the order of rows changes nothing
 	return d.withSeeds(), p
@@ -356,7 +360,7 @@ func (d Data) family(all []Pair, o plan) []Pair {
 		for i, p := range chosen {
 			differences[i] = p.Metrics[metric]
 		}
-		decide(differences, o.Level)
+		decide(differences, o)
 		if metric == d.Metrics[0] {
 			for i := range differences {
 				differences[i].Equivalence = differences[i].within(o.Equivalence)

@@ -180,7 +180,10 @@ func (s *study) curvePairs(budgets []float64, lines []spender, looks []view, are
 			}
 		}
 	}
-	n := len(pairs)
+	n, all := len(pairs), len(pairs)
+	if s.Baseline != s.Declared {
+		all = len(lines) * (len(lines) - 1) / 2
+	}
 	out, family := make([]CurvePair, n), make([]Difference, n*len(budgets))
 	areas := make([]Difference, n)
 	atOnce(n, func(i int) {
@@ -188,13 +191,13 @@ func (s *study) curvePairs(budgets []float64, lines []spender, looks []view, are
 		named := func(v view, family int) Difference { return s.look(a, b, lines, v, s.over(family)) }
 		sole := make([]Difference, len(looks)) // of each budget by itself
 		for j, v := range looks {
-			family[i*len(budgets)+j], sole[j] = named(v, len(family)), named(v, n)
+			family[i*len(budgets)+j], sole[j] = named(v, all*len(budgets)), named(v, all)
 		}
-		areas[i] = named(area, n)
+		areas[i] = named(area, all)
 		out[i] = CurvePair{A: lines[a].name, B: lines[b].name, Crossing: crossing(budgets, sole)}
 	})
-	decide(family, s.Level)
-	decide(areas, s.Level)
+	decide(family, s.over(all*len(budgets)))
+	decide(areas, s.over(all))
 	for i := range out {
 		out[i].Points, out[i].Area = family[i*len(budgets):(i+1)*len(budgets)], areas[i]
 	}

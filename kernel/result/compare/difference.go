@@ -78,7 +78,7 @@ func Paired(metric string, a, b []float64, clusters []string, o Options) (Differ
 	}
 	p := o.plan(1)
 	one := []Difference{differ(metric, "A", "B", pair(a, b, clusters), p, Stop{})}
-	decide(one, p.Level)
+	decide(one, p)
 	return one[0], nil
 }
 
@@ -163,7 +163,7 @@ func Contrasts(pairs []Data, o Options) ([]Difference, error) {
 	p := o.plan(len(pairs))
 	all := make([]Difference, len(pairs))
 	atOnce(len(pairs), func(i int) { all[i] = pairs[i].scored().difference(0, 1, pairs[i].Metrics[0], p) })
-	decide(all, p.Level)
+	decide(all, p)
 	return all, nil
 }
 
@@ -186,20 +186,15 @@ func (d Data) apart(a, b int, v view, o plan, stop Stop) score.Metric {
 	return m
 }
 
-// decide corrects the tests of a family and names the winners: a difference is
+// decide corrects the tests of the family of o, of which some may not be here, and names the winners: a difference is
 // decided if its interval excludes zero and its corrected p-value is at most
 // 1-level, and the interval does so in the worst case of what the two lost: see [Lost]. The correction is Bonferroni's, as of the intervals: the
 // later steps of Holm's would confirm what no interval shows.
-func decide(family []Difference, level float64) {
-	tested := 0
-	for _, d := range family {
-		if d.P.Defined() {
-			tested++
-		}
-	}
-	alpha := (1 - level) / float64(max(1, tested))
-	for i := range family {
-		d := &family[i]
+func decide(some []Difference, o plan) {
+	tested, level := max(1, o.family), o.Level
+	alpha := (1 - level) / float64(tested)
+	for i := range some {
+		d := &some[i]
 		d.Corrected, d.Family = Number(min(1, float64(d.P)*float64(tested))), tested
 		d.Winner = d.winner(1 - level)
 		if d.rule != nil && d.Winner == "" {

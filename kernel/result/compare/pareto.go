@@ -90,7 +90,7 @@ func (d Data) leads(pairs []Pair, r Resource, o plan) map[[2]string]lead {
 		headlines[i], ratios[i] = d.scored().difference(a, b, d.Metrics[0], o), d.ratio(a, b, r, o)
 	})
 	if !known {
-		decide(headlines, o.Level)
+		decide(headlines, o)
 	}
 	sure := map[[2]string]lead{}
 	for i, p := range all {

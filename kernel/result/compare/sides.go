@@ -224,6 +224,15 @@ func (m *Merged) Declared() bool {
 	return true
 }
 
+// Baseline is the label of the method that the one run declared as its baseline; empty where it
+// declared none, and for several runs, which were not declared together.
+func (m *Merged) Baseline() string {
+	if of := m.runs[0].Run.Config.Baseline; of != "" && len(m.runs) == 1 {
+		return labelIn(m.sides, m.runs[0].Run, of)
+	}
+	return ""
+}
+
 // Test is the test that the runs declared.
 func (m *Merged) Test() (string, error) {
 	first := m.runs[0].Run

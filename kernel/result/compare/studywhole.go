@@ -11,7 +11,7 @@ import (
 // whole is the study as one comparison on the mean of its tasks.
 func (s *study) whole(of Slice) *Comparison {
 	c := &Comparison{
-		Metric: of.Metric, Metrics: []string{of.Metric}, Level: s.Level, PairLevel: s.over(len(s.pairs)).simultaneous(),
+		Metric: of.Metric, Metrics: []string{of.Metric}, Level: s.Level, PairLevel: s.simultaneous(),
 		Baseline: s.Baseline, Samples: of.Samples, Chance: map[string]float64{},
 	}
 	if len(s.envelope) > 0 {

@@ -22,6 +22,9 @@ type Config struct {
 	Graders  []Model  `json:"graders,omitempty"` // models that grade the answers, in the order of the scorer's
 	Design   *Design  `json:"design,omitempty"`  // nil if all trials are made
 	Test     string   `json:"test,omitempty"`    // of graded measures, declared before the run: "exchange", or empty for the default
+	// Baseline is the label of the method that every other is compared with, declared before the
+	// run; empty if every pair is.
+	Baseline string `json:"baseline,omitempty"`
 	// TextRules is the version of the rules by which texts are scored, 0 for the first
 	// and where no sample asks for a text.
 	TextRules int `json:"text_rules,omitempty"`

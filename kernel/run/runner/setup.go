@@ -187,6 +187,7 @@ func (e *Setup) config(samples []task.Sample, design *record.Design) (record.Con
 		Limits:   e.Limits(),
 		Design:   design,
 		Test:     e.Test,
+		Baseline: e.Baseline,
 	}
 	for _, by := range e.Graders {
 		c.Graders = append(c.Graders, record.Model{ID: by.Info().ID, Simulated: by.Info().Simulated})
