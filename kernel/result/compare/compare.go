@@ -259,7 +259,7 @@ func Compare(d Data, o Options) (*Comparison, error) {
 			return nil, err
 		}
 	}
-	c.Verdict = c.verdict()
+	c.Verdict = c.verdict() + c.within()
 	c.Notes = c.notes()
 	return c, nil
 }
@@ -337,7 +337,9 @@ func (d Data) pair(p Pair, o plan) Pair {
 	p.Metrics, p.Ratios, p.Shared, p.Agreement = map[string]Difference{}, map[Resource]Ratio{}, d.shared(a, b), d.agreement(a, b)
 	scored := d.scored()
 	for _, metric := range d.Metrics {
-		p.Metrics[metric] = scored.difference(a, b, metric, o)
+		h := scored.difference(a, b, metric, o)
+		h.Seeded = d.seeded(p.A, p.B)
+		p.Metrics[metric] = h
 	}
 	for _, r := range Resources() {
 		p.Ratios[r] = d.ratio(a, b, r, o)

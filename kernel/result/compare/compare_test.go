@@ -131,7 +131,7 @@ func TestCorrectedOverTheFamily(t *testing.T) {
 		t.Errorf("%q; %q", all.Pairs[0].Verdict, all.Verdict)
 	}
 	// Against seven more pairs the same evidence would not do.
-	against := compared(t, Options{Baseline: "base"}, labels, samples)
+	against := compared(t, Options{Baseline: "base", Declared: "base"}, labels, samples)
 	if len(against.Pairs) != 3 {
 		t.Fatalf("%d pairs with a baseline", len(against.Pairs))
 	}
@@ -146,6 +146,13 @@ func TestCorrectedOverTheFamily(t *testing.T) {
 	p := float64(against.Pairs[0].Metrics["accuracy"].P)
 	if got := float64(against.Pairs[0].Metrics["accuracy"].Corrected); got != 3*p {
 		t.Errorf("p %v becomes %v among three", p, got)
+	}
+	// A baseline that is chosen when the means are seen chooses what is shown.
+	for _, p := range compared(t, Options{Baseline: "base"}, labels, samples).Pairs {
+		i := slices.IndexFunc(all.Pairs, func(q Pair) bool { return q.A == p.A && q.B == p.B || q.A == p.B && q.B == p.A })
+		if got, want := p.Metrics["accuracy"], all.Pairs[i].Metrics["accuracy"]; got.Family != 6 || got.Corrected != want.Corrected || got.Winner != want.Winner {
+			t.Errorf("chosen later: %s, among all pairs %s", got.Verdict(), want.Verdict())
+		}
 	}
 	weaker := map[string]string{"a": marks(5, "1", 95, "1"), "b": marks(5, "0", 95, "1"), "c": marks(5, "0", 95, "1")}
 	if two := compared(t, Options{}, []string{"a", "b"}, weaker); two.Pairs[0].Winner != "a" {

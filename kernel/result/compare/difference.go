@@ -53,6 +53,9 @@ type Difference struct {
 
 	// Lost says what trials without a value could change; nil where every trial has one.
 	Lost *Lost `json:"lost,omitempty"`
+	// Seeded are those of the two whose trials share fewer than fewArtefacts compiled artefacts:
+	// another artefact may shift all samples, so that the verdict is on these.
+	Seeded []string `json:"seeded,omitempty"`
 	// Equivalence says what the interval of the headline shows of the margin; nil without one.
 	Equivalence *Equivalence `json:"equivalence,omitempty"`
 	// Stop is how far a sequential design went, on the headline; nil without one.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"noema/kernel/base/score"
 )
@@ -131,12 +132,22 @@ func (d Difference) undone() string {
 
 // won adds to a winner that it would also be one in the worst case, and how far a design went.
 func (d Difference) won() string {
-	text := d.Stopped()
-	if d.Lost != nil {
-		if text != "" {
-			text += "; "
-		}
-		text += fmt.Sprintf("also if %s, which have no score, had gone against it", d.Lost.trials(d.A, d.B))
+	var parts []string
+	if text := d.Stopped(); text != "" {
+		parts = append(parts, text)
 	}
-	return text
+	wins, losses := d.Wins, d.Losses
+	if d.Winner == d.B {
+		wins, losses = losses, wins
+	}
+	if losses > wins {
+		parts = append(parts, fmt.Sprintf("by the mean alone: it is worse on %d of %d samples", losses, wins+losses+d.Ties))
+	}
+	if d.Lost != nil {
+		parts = append(parts, fmt.Sprintf("also if %s, without a score, had gone against it", d.Lost.trials(d.A, d.B)))
+	}
+	if len(d.Seeded) > 0 {
+		parts = append(parts, fmt.Sprintf("with what %s compiled here: another artefact may shift all samples", Listed(d.Seeded)))
+	}
+	return strings.Join(parts, "; ")
 }

@@ -106,8 +106,13 @@ func (c *Comparison) setLooks(question string, all []Look, number int) {
 			len(all), 100*float64(l.FalseWinner), 100*(1-c.Level))
 	}
 	l.Notes = []string{text}
-	if evidence := c.evidence(all); evidence != "" && number == len(all) {
+	evidence := c.evidence(all)
+	if evidence != "" && number == len(all) {
 		l.Notes = append(l.Notes, evidence)
+	}
+	won := slices.ContainsFunc(c.Pairs, func(p Pair) bool { return p.Winner != "" })
+	if doubt := fmt.Sprintf(" (%s: one of so many names a winner by chance in up to %.0f %% of cases)", which, 100*float64(l.FalseWinner)); won && tested && !strings.HasSuffix(evidence, "this one stands") && !strings.HasSuffix(c.Verdict, doubt) {
+		c.Verdict += doubt
 	}
 }
 

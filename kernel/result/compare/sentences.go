@@ -103,12 +103,21 @@ func remarks() []remark {
 		}},
 		{"family", func(c *Comparison) []string {
 			all := int(math.Round((1 - c.Level) / (1 - c.PairLevel))) // a rule also follows pairs that are not shown
-			return told(len(c.Pairs) > 1, "intervals of pairs hold together: each of the %d is at %.1f %%, all at once at %.0f %%", all, 100*c.PairLevel, 100*c.Level)
+			return told(len(c.Pairs) > 1 || all > 1, "intervals of pairs hold together: each of the %d is at %.1f %%, all at once at %.0f %%%s", all, 100*c.PairLevel, 100*c.Level, c.chosen(all))
 		}},
 		{"open pairs", (*Comparison).open},
+		{"conditions", (*Comparison).conditions},
 		{"cheaper", (*Comparison).cheaper},
 		{"shared answers", (*Comparison).sharing},
 	}
+}
+
+// chosen says what a baseline that was not declared with the run costs.
+func (c *Comparison) chosen(all int) string {
+	if c.Baseline == "" || all <= len(c.Pairs) || c.Sequential != nil {
+		return ""
+	}
+	return fmt.Sprintf("; the baseline was chosen for this table: declared with the run it would be %d", len(c.Methods)-1)
 }
 
 // allowed says which clusters intervals and tests allow for.
@@ -298,6 +307,21 @@ func (c *Comparison) open() (notes []string) {
 		if len(c.Pairs) > 1 && h.Winner == "" && sideOf(h.Difference) != 0 {
 			notes = append(notes, fmt.Sprintf("%s − %s: %s", p.A, p.B, h.situation().says(h)))
 		}
+	}
+	return notes
+}
+
+// conditions say of each winner of several pairs on what it rests.
+func (c *Comparison) conditions() (notes []string) {
+	for _, p := range c.Pairs {
+		if h := p.Metrics[c.Metric]; len(c.Pairs) > 1 && h.Winner != "" && h.Stop == nil {
+			if text := h.won(); text != "" {
+				notes = append(notes, fmt.Sprintf("%s − %s: %s wins %s", p.A, p.B, h.Winner, text))
+			}
+		}
+	}
+	if len(notes) > FewPairs {
+		return append(notes[:FewPairs:FewPairs], fmt.Sprintf("and %d more winners have such conditions", len(notes)-FewPairs))
 	}
 	return notes
 }

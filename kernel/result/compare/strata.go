@@ -1,8 +1,10 @@
 package compare
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -143,7 +145,7 @@ func (s *study) differ(strata []stratum, a, b int, v view, o plan) Difference {
 	d.Difference = d.over(parts, weights)
 	r := pooledRule(parts, weights, o)
 	if r == nil || !d.Difference.Defined || slices.ContainsFunc(strata, func(t stratum) bool { return t.Metric == score.Graded }) {
-		warn(&d.Difference, "no interval: a task has fewer than two samples, or a model grades it")
+		warn(&d.Difference, "no interval: %s", blocking(strata, parts))
 		return d
 	}
 	d.Difference.Low, d.Difference.High = r.interval(o.simultaneous())
@@ -154,6 +156,20 @@ func (s *study) differ(strata []stratum, a, b int, v view, o plan) Difference {
 	}
 	d.Interval, d.Test, d.P, d.rule = pooledName, pooledName, Number(r.pValue()), r
 	return d
+}
+
+// blocking says which tasks have no interval, and why.
+func blocking(strata []stratum, parts []pairing) string {
+	var why []string
+	for i, t := range strata {
+		switch {
+		case t.Metric == score.Graded:
+			why = append(why, "a model grades "+t.Task)
+		case parts[i].units < 2:
+			why = append(why, fmt.Sprintf("both methods have a score on %d independent samples of %s, and it takes 2", parts[i].units, t.Task))
+		}
+	}
+	return strings.Join(why, "; ")
 }
 
 // over is the mean difference over strata, with what is counted beside it. It is undefined

@@ -94,6 +94,8 @@ func CompareStudy(cells []CellData, o Options) (*Study, error) {
 		}
 	}
 	out.Slices = s.slices()
+	out.Verdict = s.reversals(out.Slices, whole.Pairs) + out.Verdict
+	out.Whole.Verdict = out.Verdict
 	out.Interactions = s.interactions()
 	if s.Baseline == "" {
 		out.Ranks = ranks(s.methods, whole.Pairs)
