@@ -11,12 +11,13 @@
 //   - No winner is named unless the interval of the difference excludes zero
 //     and a test agrees, both corrected for the number of pairs (Bonferroni).
 //     Otherwise the smallest difference that could have been found is given.
-//   - Neither a flag nor the order of rows or methods changes a verdict.
+//   - Neither a flag nor the order of rows or methods changes a verdict, and a better result
+//     never loses a win.
 //   - No method is called dominated but by one that wins against it among all
 //     pairs, and that uses less on average and on most samples.
-//   - Trials that the infrastructure failed are left out; every other
-//     non-answer is wrong. Where that matters, both other ways to count stand
-//     beside the result, and nobody wins by what was left out.
+//   - Trials that the infrastructure failed are left out of means; every other
+//     non-answer is wrong. A verdict holds in the worst case of what was left out, is
+//     absent, or has no score.
 //   - What is undefined is null, and warnings travel with the numbers.
 //
 // Every number that noema shows about methods comes from here, so that all
@@ -43,7 +44,7 @@ type Options struct {
 	// every test; anything not above 0 and below 1 means 0.95.
 	Level float64
 	// Test is [Exchange] for the test by exchange of names on graded measures, empty for
-	// Student's t with an allowance. It is a run's to declare: whoever chooses between
+	// the exact rule. It is a run's to declare: whoever chooses between
 	// tests afterwards finds too much.
 	Test string
 	// Equivalence is the margin within which methods are equivalent; 0 means none, or that of

@@ -4,6 +4,7 @@ import "slices"
 
 // Sequential says what a comparison under a design asked, and what that saved.
 type Sequential struct {
+	Rule   int     `json:"rule"`            // the version of the rule
 	Looks  int     `json:"looks,omitempty"` // 0 for after every sample
 	Detect float64 `json:"detect"`          // the declared smallest difference of interest
 	Bound  int     `json:"bound,omitempty"` // samples that were declared at most; 0 if [Options].Undeclared
@@ -111,7 +112,7 @@ func (d Data) until(stop Stop, s *sequel) Data {
 
 // sequential tells what was asked and saved. bound is the number of declared samples.
 func (s *sequel) sequential(d Data, c *Comparison) *Sequential {
-	out := &Sequential{Looks: s.schedule.design.Looks, Detect: s.schedule.design.Detect, Bound: len(s.at), Asked: make([]int, len(d.Methods))}
+	out := &Sequential{Rule: s.schedule.design.Rule, Looks: s.schedule.design.Looks, Detect: s.schedule.design.Detect, Bound: len(s.at), Asked: make([]int, len(d.Methods))}
 	saved, byRule := Saved{}, len(s.stops) > 0 && !s.other
 	for m := range d.Methods {
 		last := 0

@@ -72,9 +72,8 @@ type Difference struct {
 // family of its own.
 //
 // The test is [SuissaShuster]'s and the interval [Tango]'s for 0/1 values of samples that
-// stand alone. For other values within 0 and 1 both are Student's t with an allowance for
-// what no sample has shown, or by exchange of the methods' names where o says so. Values
-// outside of that range have no test.
+// stand alone. For other values within 0 and 1 both are Gaffke's exact bound, or by exchange
+// of the methods' names where o says so. Values outside of that range have no test.
 func Paired(metric string, a, b []float64, clusters []string, o Options) (Difference, error) {
 	if len(a) != len(b) || clusters != nil && len(clusters) != len(a) {
 		return Difference{}, fmt.Errorf("compare: %d values against %d, with %d clusters: give one each per sample", len(a), len(b), len(clusters))

@@ -50,6 +50,7 @@ func situations() []situation {
 			}
 			return "too few independent " + d.unitsName() + " to decide, whatever they had shown: run more"
 		}},
+		{"all one way", Difference.oneWay, Difference.unseen},
 		{"too uneven", func(d Difference) bool { return d.detects("") == "" }, func(d Difference) string {
 			return "too few " + d.unitsName() + " to tell, because they differ so much: run more"
 		}},
@@ -170,6 +171,21 @@ func (d Difference) Verdict() string {
 		text += "; " + says
 	}
 	return text + d.asSeen()
+}
+
+// oneWay reports whether graded values of all samples speak for one method.
+func (d Difference) oneWay() bool {
+	return strings.HasPrefix(d.Test, exactName) && d.Ties == 0 && d.Wins*d.Losses == 0 && d.Wins+d.Losses > 1
+}
+
+// unseen says why samples that all speak for one method do not prove it.
+func (d Difference) unseen() string {
+	better, mean := d.A, d.Difference.Value
+	if mean < 0 {
+		better, mean = d.B, -mean
+	}
+	return fmt.Sprintf("%s is better on all %d samples, by little: a loss of all on one sample in %.0f would make them equal, and %d %s show no such loss in %.0f %% of cases",
+		better, d.Wins+d.Losses, (1+mean)/mean, d.Units, d.unitsName(), 100*math.Pow(1+mean, -float64(d.Units)))
 }
 
 // asSeen is Student's interval with its condition, nothing where there is none.
