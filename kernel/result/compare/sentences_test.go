@@ -61,7 +61,7 @@ func TestSituations(t *testing.T) {
 			"not decided between a and b: accuracy +0.000 [-0.114, +0.114] (n = 30, p = 1.000); they are equal on every sample: harder samples may tell them apart; this run finds differences from 0.176 on, and about half of that with four times the samples"},
 		{"too few samples", binary("11", "00"), "not decided between a and b: accuracy +1.000 [-1.000, +1.000] (n = 2, p = 0.500); 2 independent samples cannot decide, whatever they show: 6 are the fewest"},
 		{"all one way", graded([]float64{0.52, 0.53, 0.51, 0.52, 0.53, 0.51, 0.52, 0.53, 0.51, 0.52, 0.53, 0.51}, repeat(12, 0.5)),
-			"not decided between A and B: quality +0.020 [-0.246, +0.038] (n = 12, p = 1.000); A is better on all 12 samples, by little: a loss of all on one sample in 51 would make them equal, and 12 samples show no such loss in 79 % of cases; if no sample can differ by more than was seen (0.03) it is within [+0.015, +0.025], which decides nothing"},
+			"not decided between A and B: quality +0.020 [-0.250, +0.279] (n = 12, p = 1.000); A is better on all 12 samples, by little: a loss of all on one sample in 51 would make them equal, and 12 samples show no such loss in 79 % of cases; if no sample can differ by more than was seen (0.03) it is within [+0.015, +0.025], which decides nothing"},
 		{"too uneven", graded(append(repeat(3, 0.9), repeat(3, 0)...), append(repeat(3, 0), repeat(3, 0.9)...)),
 			"not decided between A and B: quality +0.000 [-0.710, +0.710] (n = 6, p = 1.000); too few samples to tell, because they differ so much: run more; if no sample can differ by more than was seen (0.90) it is within [-1.035, +1.035], which decides nothing"},
 		{"test and interval disagree", disagreeing(),
