@@ -69,7 +69,7 @@ func TestPower(t *testing.T) {
 	}
 	experiments, ns, long := 60, []int{20, 50}, os.Getenv("NOEMA_BENCH") == "1"
 	if long {
-		experiments, ns = 500, []int{10, 20, 50, 100, 300}
+		experiments, ns = 300, []int{10, 20, 50, 100}
 	}
 	random := rand.New(rand.NewPCG(8, 29))
 	for _, spread := range []float64{0.4, 0.2, 0.1} {
