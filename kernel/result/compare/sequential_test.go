@@ -304,3 +304,26 @@ func newTruePower(n int, apart, win float64) float64 {
 	m := matchedPower{n, apart, insignificant(n, 0.05)}
 	return m.power((2*win - 1) * apart)
 }
+
+// TestWorstCaseOfADesign: nine trials that one method lost and the other has right undo the lead
+// on nine others; runs of the rule before are followed as they were made.
+func TestWorstCaseOfADesign(t *testing.T) {
+	for _, looks := range []int{0, 2} {
+		for rule, want := range map[int]State{2: Decided, record.DesignRule: Bound} {
+			p := newSchedule(record.Design{Rule: rule, Looks: looks, Detect: 0.05}, "", make([]string, 18), 1)
+			r := newRace(p)
+			for i := range 18 {
+				a, b := Reading{1, 1, 1}, Reading{0, 0, 0}
+				if i < 9 {
+					a, b = Reading{math.NaN(), 0, 1}, Reading{1, 1, 1}
+				}
+				if r.add(a, b); r.stop.State != Open {
+					break
+				}
+			}
+			if r.stop.State != want {
+				t.Errorf("%d looks, rule %d: %s, want %s", looks, rule, r.stop.State, want)
+			}
+		}
+	}
+}
