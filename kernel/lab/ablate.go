@@ -132,6 +132,7 @@ func (l *Lab) ablation(e *Experiment, over []string) (*Ablation, error) {
 		return nil, Misused(err)
 	}
 	a := &Ablation{Method: s.Label(s.Name)}
+	e.Baseline = a.Method
 	if a.Variants, err = l.variants(e.Methods[0], over, e.MethodOptions); err != nil {
 		return nil, err
 	}

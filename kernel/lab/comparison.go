@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,7 +21,7 @@ import (
 // Comparing says how results are compared; the zero value compares every pair
 // of methods on the headline measure.
 type Comparing struct {
-	Baseline string            `json:"baseline" part:"pair" doc:"compare every other method with this one (default: every pair)"`
+	Baseline string            `json:"baseline" part:"pair" doc:"compare every other method with this one (default: every pair); declared with a run it needs less evidence, chosen for a stored one it only chooses what is shown"`
 	Metrics  []string          `json:"metric" part:"pair" doc:"measures to compare, the headline first (default: the task's)"`
 	By       string            `json:"by" part:"pair" doc:"show each group of samples, too: group, or a column of the samples' metadata"`
 	Budget   map[string]string `json:"budget" part:"pair" doc:"count trials that used more as wrong, so that all methods have the same budget: tokens=4000, calls=5, cost=0.01 (dollars) or time=30s"`
@@ -132,6 +133,10 @@ func (o Comparing) unseen(results []*Result) (*Comparison, error) {
 		return nil, Misused(err)
 	}
 	options.Design, options.Against = m.Design(), m.Against(o.Baseline)
+	options.Declared = m.Baseline()
+	if options.Against == nil {
+		options.Baseline = cmp.Or(options.Baseline, options.Declared)
+	}
 	options.Undeclared = options.Budget != (record.Limits{}) || !m.Declared()
 	c, err := compare.Compare(m.Data, options)
 	if err != nil {

@@ -3,7 +3,6 @@ package lab
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -34,8 +33,8 @@ type foreignMethod struct {
 // see [predictions.ReadResults]. Samples are paired by id, or by question where the ids are
 // on others; force pairs them by id whatever they ask.
 func CompareFiles(ctx context.Context, o Comparing, paths ...string) (*Foreign, error) {
-	if o.By != "" {
-		return nil, Misused(errors.New("compare files: --by is for runs of noema: leave it out"))
+	if o.By != "" && o.By != "group" {
+		return nil, Misused(fmt.Errorf("compare files: --by %q: files have groups by their column group alone: name it so, or leave --by out", o.By))
 	}
 	var all []*foreignMethod
 	for _, path := range paths {
@@ -86,7 +85,7 @@ func compareForeign(all []*foreignMethod, o Comparing) (*Foreign, error) {
 			return nil, err
 		}
 		c.Notes = slices.Concat(notes, c.Notes)
-		return &Foreign{Comparison: &Comparison{Comparison: c, Runs: []string{}, Roots: []string{}}}, nil
+		return &Foreign{Comparison: &Comparison{Comparison: c, Runs: []string{}, Roots: []string{}, by: o.By}}, nil
 	}
 	for i := range cells {
 		cells[i].Data.Metrics = cells[i].Data.Metrics[:1]
@@ -167,14 +166,18 @@ func foreignData(all []*foreignMethod, task string, o Comparing) (d compare.Data
 			if at == len(d.Samples) {
 				d.Samples = append(d.Samples, compare.Sample{ID: id, Cells: make([][]compare.Cell, len(all))})
 			}
+			if err := kinship(&d.Samples[at], p); err != nil {
+				return d, nil, err
+			}
 			c := compare.Cell{Epoch: p.Epoch, Values: p.Scores, Outcome: methods.Answered, Usage: p.Usage, Trial: method.label + "/" + p.ID}
-			if p.Failure != "" && len(p.Scores) == 0 { // it failed where it ran, and says nothing about the method
-				c.Outcome, c.Reason, c.Infra = methods.Failed, p.Failure, true
+			if len(p.Scores) == 0 { // what it is worth is not known
+				c.Outcome, c.Reason, c.Infra = methods.Failed, cmp.Or(p.Failure, "no score"), true
 			}
 			d.Samples[at].Cells[m] = append(d.Samples[at].Cells[m], c)
 		}
 		notes = append(notes, fmt.Sprintf("%s: %d results, %s", method.label, len(f.All), f.Harness))
 	}
+	notes = append(notes, absences(d)...)
 	shared := 0
 	for _, s := range d.Samples {
 		if !slices.ContainsFunc(s.Cells, func(cells []compare.Cell) bool { return len(cells) == 0 }) {
@@ -192,6 +195,43 @@ func foreignData(all []*foreignMethod, task string, o Comparing) (d compare.Data
 	}
 	d.Metrics, err = foreignMetrics(all, task, o.Metrics)
 	return d, notes, err
+}
+
+// kinship puts a sample into the cluster and the group that a result names.
+func kinship(s *compare.Sample, p predictions.Prediction) error {
+	for _, one := range []struct {
+		what, says string
+		have       *string
+	}{{"cluster", p.Cluster, &s.Cluster}, {"group", p.Group, &s.Group}} {
+		if *one.have = cmp.Or(*one.have, one.says); one.says != "" && *one.have != one.says {
+			return fmt.Errorf("%s: sample %.60q is in %s %.60q there, and in %.60q of another result: make them agree", p.Place, p.ID, one.what, one.says, *one.have)
+		}
+	}
+	return nil
+}
+
+// absences notes the results that a method lacks on samples that others have, in the samples
+// and in words: rows may be absent because the method failed there.
+func absences(d compare.Data) (notes []string) {
+	for m, label := range d.Methods {
+		most, absent := 0, 0
+		for _, s := range d.Samples {
+			most = max(most, len(s.Cells[m]))
+		}
+		for i, s := range d.Samples {
+			if lacks := most - len(s.Cells[m]); lacks > 0 {
+				absent += lacks
+				if s.Absent == nil {
+					d.Samples[i].Absent = make([]int, len(d.Methods))
+				}
+				d.Samples[i].Absent[m] = lacks
+			}
+		}
+		if absent > 0 {
+			notes = append(notes, fmt.Sprintf("%d of %d results of %s are absent", absent, most*len(d.Samples), label))
+		}
+	}
+	return notes
 }
 
 // partners finds the sample that a result is on.

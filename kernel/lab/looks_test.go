@@ -159,9 +159,9 @@ func TestLooksAreCounted(t *testing.T) {
 	says(t, c, "third look at this comparison (6, 8, 12 samples): if the methods were equally good, at least one of 3 looks would name a winner in up to 11 % of cases, not 5 %")
 	says(t, comparedRuns(t, runs[0]), "the first of 3 looks")
 
-	// Another question: a measure, a budget, a method.
+	// A budget that is tried is another look at the question, and the verdict names it.
 	other, err := lab.Compare(lab.Comparing{Budget: map[string]string{"tokens": "10"}}, runs[2])
-	if err != nil || other.Looks.Total != 1 {
+	if err != nil || other.Looks.Total != 4 || !strings.Contains(other.Verdict, "(within a budget of 10 tokens a trial)") {
 		t.Errorf("%+v, %v", other.Looks, err)
 	}
 	// Another seed is the same question with other draws.
@@ -170,7 +170,7 @@ func TestLooksAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = comparedRuns(t, seeded)
-	if c.Looks.Total != 4 || float64(c.Looks.FalseWinner) < 0.13 {
+	if c.Looks.Total != 5 || float64(c.Looks.FalseWinner) < 0.13 {
 		t.Errorf("%+v", c.Looks)
 	}
 	before, notes := comparedRuns(t, runs[0]), len(comparedRuns(t, runs[0]).Notes)

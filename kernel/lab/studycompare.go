@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,6 +58,8 @@ func (s *Study) Numbers(o Comparing) (*StudyNumbers, error) {
 		out.Simulated = out.Simulated || r.Run.Config.Model.Simulated
 	}
 	options, err := o.options()
+	options.Declared = s.Run.Config.Baseline
+	options.Baseline = cmp.Or(options.Baseline, options.Declared)
 	if err == nil {
 		out.Study, err = compare.CompareStudy(cells, options)
 	}

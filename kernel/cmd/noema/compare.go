@@ -84,6 +84,7 @@ of Every Eval Ever, results of Terminal-Bench, rows of id and score, or folders 
 			if len(args) > 0 {
 				return a.compareRuns(cmd, args, &c.pairing)
 			}
+			c.Experiment.Baseline = c.Comparing.Baseline
 			for _, task := range append([]string{c.Experiment.Task}, c.Tasks...) {
 				one := c.Experiment
 				one.Task, _, _ = strings.Cut(task, "#")

@@ -7,10 +7,8 @@ import (
 )
 
 // bounded is a mean of bounded values with all that its interval and its test are made of:
-// one formula, Student's t with an allowance for what no sample has shown yet. It exists
-// because Student's t alone takes equal differences for certain: where a method gains 0.1
-// on nine samples of ten and loses 0.9 on the tenth, t names a winner among equals in 36 %
-// of runs of 10 samples.
+// Student's t with an allowance for what no unit has shown. It judges what [exact] cannot: means
+// over tasks, contrasts of tasks and models, and measures of all samples together.
 //
 // The half-width at an error rate of a is
 //
@@ -19,13 +17,7 @@ import (
 // with the p-value the a at which h(a) is the mean's distance from 0. Why ln(2/a): an
 // outcome with the chance q stays unseen in n samples with a chance of exp(-qn), which is
 // a/2 at q = ln(2/a)/n; such an outcome could move the mean by the bound times q. That is a
-// heuristic and not a theorem: testdata/audit.txt has what simulation found. The rule has
-// no order and no random numbers, and exchanging the methods mirrors it.
-//
-// Differs from bets on one unit after the other (Waudby-Smith and Ramdas 2024, "Estimating
-// means of bounded random variables by betting"), which are proven for independent units of
-// one size: in two orders they disagree in 4 to 15 % of experiments, on clusters whose size
-// goes with the effect they fail, and they find less of 100 samples or fewer.
+// heuristic and not a theorem: testdata/studies.txt has what simulation found.
 type bounded struct {
 	mean, se, df float64
 	weight       float64 // largest share of an independent unit in the mean
@@ -40,14 +32,14 @@ func (p pairing) bounded() bounded {
 	return e
 }
 
-// weight is the largest share of a unit among the samples.
+// weight is the largest share that a unit can have among the samples.
 func (p pairing) weight() float64 {
 	sizes, most := make([]int, p.units), 0
 	for _, u := range p.unit {
 		sizes[u]++
 		most = max(most, sizes[u])
 	}
-	return float64(most) / float64(len(p.d))
+	return float64(max(most, p.largest)) / float64(len(p.d))
 }
 
 func (e bounded) interval(level float64) (low, high float64) {

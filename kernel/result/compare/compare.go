@@ -11,12 +11,13 @@
 //   - No winner is named unless the interval of the difference excludes zero
 //     and a test agrees, both corrected for the number of pairs (Bonferroni).
 //     Otherwise the smallest difference that could have been found is given.
-//   - Neither a flag nor the order of rows or methods changes a verdict.
+//   - Neither a flag nor the order of rows or methods changes a verdict, and a better result
+//     never loses a win.
 //   - No method is called dominated but by one that wins against it among all
 //     pairs, and that uses less on average and on most samples.
-//   - Trials that the infrastructure failed are left out; every other
-//     non-answer is wrong. Where that matters, both other ways to count stand
-//     beside the result, and nobody wins by what was left out.
+//   - Trials that the infrastructure failed are left out of means; every other
+//     non-answer is wrong. A verdict holds in the worst case of what was left out, is
+//     absent, or has no score.
 //   - What is undefined is null, and warnings travel with the numbers.
 //
 // Every number that noema shows about methods comes from here, so that all
@@ -43,15 +44,17 @@ type Options struct {
 	// every test; anything not above 0 and below 1 means 0.95.
 	Level float64
 	// Test is [Exchange] for the test by exchange of names on graded measures, empty for
-	// Student's t with an allowance. It is a run's to declare: whoever chooses between
+	// the exact rule. It is a run's to declare: whoever chooses between
 	// tests afterwards finds too much.
 	Test string
 	// Equivalence is the margin within which methods are equivalent; 0 means none, or that of
 	// the design.
 	Equivalence float64
-	// Baseline names the method that every other is compared with. Without
-	// one, every pair is compared, and more pairs need stronger evidence.
-	Baseline string
+	// Baseline names the method that every other is shown beside; without one, every pair is
+	// shown. Declared is the one that was declared with the run. Only that makes the pairs
+	// with it a family of their own, which needs less evidence: who picks a baseline when
+	// the means are seen has all pairs to choose from.
+	Baseline, Declared string
 	// Against gives methods a baseline each, such as the same method on clean data:
 	// only these pairs are compared. It excludes Baseline.
 	Against map[string]string
@@ -111,7 +114,9 @@ func (d Data) plan(o Options) (Data, plan) {
 	} else {
 		all = slices.DeleteFunc(all, func(one Pair) bool { return !o.chooses(one) })
 	}
-	p.family = len(all)
+	if p.family = len(all); o.Baseline != "" && o.Baseline != o.Declared && o.Against == nil {
+		p.family = len(d.every(p))
+	}
 	d.Samples = slices.Clone(d.Samples)
 	slices.SortFunc(d.Samples, func(a, b Sample) int { return cmp.Compare(a.ID, b.ID) }) // so that the order of rows changes nothing
 	return d.withSeeds(), p
@@ -146,7 +151,13 @@ type Comparison struct {
 	Samples  int               `json:"samples"`
 	Unscored int               `json:"unscored,omitempty"` // of the samples: without a target, so in no metric
 	Clusters int               `json:"clusters,omitempty"` // 0 if every sample is independent
-	Epochs   int               `json:"epochs"`
+	// Largest is the largest cluster that intervals and tests allow for, in samples, and LargestHere
+	// that of the samples. They differ where the task has a larger one; Assumed says that the
+	// task is not known.
+	Largest     int  `json:"largest_cluster,omitempty"`
+	LargestHere int  `json:"largest_cluster_here,omitempty"`
+	Assumed     bool `json:"largest_assumed,omitempty"`
+	Epochs      int  `json:"epochs"`
 	// UnevenEpochs says that some samples have fewer epochs than Epochs, as where runs
 	// are taken together.
 	UnevenEpochs bool `json:"uneven_epochs,omitempty"`
@@ -249,7 +260,7 @@ func Compare(d Data, o Options) (*Comparison, error) {
 			return nil, err
 		}
 	}
-	c.Verdict = c.verdict()
+	c.Verdict = c.verdict() + c.within()
 	c.Notes = c.notes()
 	return c, nil
 }
@@ -266,7 +277,14 @@ func (d Data) describe(o plan) *Comparison {
 		c.Budget = &o.Budget
 	}
 	if names := d.clusters(); names != nil {
-		_, c.Clusters = score.Units(names)
+		var unit []int
+		unit, c.Clusters = score.Units(names)
+		sizes := make([]int, c.Clusters)
+		for _, u := range unit {
+			sizes[u]++
+		}
+		c.LargestHere = slices.Max(sizes)
+		c.Largest, c.Assumed = max(c.LargestHere, d.Largest), d.Largest == 0
 	}
 	for m := range d.Methods {
 		c.Methods = append(c.Methods, d.statsOf(m, o))
@@ -320,7 +338,9 @@ func (d Data) pair(p Pair, o plan) Pair {
 	p.Metrics, p.Ratios, p.Shared, p.Agreement = map[string]Difference{}, map[Resource]Ratio{}, d.shared(a, b), d.agreement(a, b)
 	scored := d.scored()
 	for _, metric := range d.Metrics {
-		p.Metrics[metric] = scored.difference(a, b, metric, o)
+		h := scored.difference(a, b, metric, o)
+		h.Seeded = d.seeded(p.A, p.B)
+		p.Metrics[metric] = h
 	}
 	for _, r := range Resources() {
 		p.Ratios[r] = d.ratio(a, b, r, o)
@@ -343,7 +363,7 @@ func (d Data) family(all []Pair, o plan) []Pair {
 		for i, p := range chosen {
 			differences[i] = p.Metrics[metric]
 		}
-		decide(differences, o.Level)
+		decide(differences, o)
 		if metric == d.Metrics[0] {
 			for i := range differences {
 				differences[i].Equivalence = differences[i].within(o.Equivalence)

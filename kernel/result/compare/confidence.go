@@ -16,9 +16,10 @@ type Confidence struct {
 	// Brier is the mean squared distance of confidence from worth: 0 is perfect, and always
 	// saying one half earns 0.25.
 	Brier score.Metric `json:"brier"`
-	// ECE is the distance of confidence from worth within ten equal ranges of confidence. Of few
-	// samples it is too high on average.
-	ECE score.Metric `json:"ece"`
+	// ECE is the distance of confidence from worth within ten equal ranges of confidence. Noise
+	// pushes it up: ByChance is about what a method shows whose confidences are right.
+	ECE      score.Metric `json:"ece"`
+	ByChance Number       `json:"ece_by_chance"`
 	// Selective is the worth of the answers that the method is surest of.
 	Selective []Selective `json:"selective"`
 }
@@ -28,6 +29,9 @@ type Selective struct {
 	Answered float64      `json:"answered"` // share; equal confidences are answered together
 	Value    score.Metric `json:"value"`    // its interval holds with those of the other shares
 }
+
+// fewestAnswers is how many it takes for an interval of their worth.
+const fewestAnswers = 6
 
 // surely is an answer with a confidence.
 type surely struct {
@@ -46,9 +50,10 @@ func (d Data) confidence(o plan) (all []Confidence) {
 		if len(found) < 2 || slices.ContainsFunc(found, func(s surely) bool { return s.worth < 0 || s.worth > 1 }) {
 			continue
 		}
-		c := Confidence{Method: name, Source: source, ECE: calibration(found, o.Level)}
+		c := Confidence{Method: name, Source: source}
+		c.ECE, c.ByChance = calibration(found, o.Level)
 		squares, _, clusters := columns(found)
-		c.Brier = metricOf("Brier score", squares, clusters, score.Options{Level: o.Level})
+		c.Brier = shareMean("Brier score", squares, clusters, o.Level)
 		slices.SortStableFunc(found, func(a, b surely) int { return cmp.Compare(b.confidence, a.confidence) })
 		parts := []float64{0.25, 0.5, 0.75, 1}
 		for _, share := range parts {
@@ -57,8 +62,11 @@ func (d Data) confidence(o plan) (all []Confidence) {
 				n++
 			}
 			_, worth, clusters := columns(found[:n])
-			c.Selective = append(c.Selective, Selective{float64(n) / float64(len(found)),
-				metricOf(d.Metrics[0], worth, clusters, score.Options{Level: o.over(len(parts)).simultaneous()})})
+			value := metricOf(d.Metrics[0], worth, clusters, score.Options{Level: o.over(len(parts)).simultaneous()})
+			if n < fewestAnswers {
+				value.Low, value.High = math.NaN(), math.NaN()
+			}
+			c.Selective = append(c.Selective, Selective{float64(n) / float64(len(found)), value})
 		}
 		all = append(all, c)
 	}
@@ -111,50 +119,78 @@ func columns(of []surely) (squares, worth []float64, clusters []string) {
 	return squares, worth, orAlone(clusters)
 }
 
-// calibration is the expected calibration error, with the interval of a jackknife of the
-// independent units.
-func calibration(of []surely, level float64) score.Metric {
+// calibration is the expected calibration error, and what chance alone makes of it where
+// confidences are right. Its sum of absolute values is pushed up by noise, so that its interval
+// is not around it: below, all noise is taken off that is as large as in 97.5 % of cases, since
+// |θ̂| ≤ |θ| + |θ̂-θ|; above, the ranges keep the signs that they have, since |θ̂| ≥ Σ sθ̂, by t
+// with an allowance for unseen samples.
+func calibration(of []surely, level float64) (ece score.Metric, chance Number) {
 	const ranges = 10
 	names := make([]string, len(of))
 	for i, s := range of {
 		names[i] = s.cluster
 	}
 	unit, units := score.Units(names)
-	sums, size := make([][ranges]float64, units), make([]float64, units)
-	var all [ranges]float64
+	n, sums, size := float64(len(of)), make([][ranges]float64, units), make([]float64, units)
+	var all, expected [ranges]float64
 	for i, s := range of {
 		r := min(ranges-1, int(s.confidence*ranges))
 		sums[unit[i]][r] += s.confidence - s.worth
 		all[r] += s.confidence - s.worth
 		size[unit[i]]++
-	}
-	without := func(u int) (x float64) {
-		n := float64(len(of))
-		for r, sum := range all {
-			if u >= 0 {
-				sum -= sums[u][r]
-			}
-			x += math.Abs(sum)
+		if units == len(of) && (s.worth == 0 || s.worth == 1) {
+			expected[r] += s.confidence * (1 - s.confidence)
 		}
-		if u >= 0 {
-			n -= size[u]
+	}
+	ece = score.Metric{Name: "ECE", Defined: true, Low: math.NaN(), High: math.NaN(), N: len(of)}
+	var spread [ranges]float64 // standard errors
+	noise, largest := 0.0, slices.Max(size)/n
+	signed := make([]float64, len(of)) // along the samples, with the sign of their range
+	for r, sum := range all {
+		ece.Value += math.Abs(sum) / n
+		squares := 0.0
+		for u := range sums {
+			squares += sums[u][r] * sums[u][r]
 		}
-		return x / n
+		spread[r] = math.Sqrt(max(squares, expected[r])) / n
+		noise += spread[r] * math.Sqrt(2/math.Pi)
 	}
-	left := make([]float64, units)
-	mean := 0.0
-	for u := range left {
-		left[u] = without(u)
-		mean += left[u] / float64(units)
+	for i, s := range of {
+		signed[i] = math.Copysign(1, all[min(ranges-1, int(s.confidence*ranges))]) * (s.confidence - s.worth)
 	}
-	squares := 0.0
-	for _, x := range left {
-		squares += (x - mean) * (x - mean)
-	}
-	out := score.Metric{Name: "ECE", Value: without(-1), Defined: true, Low: math.NaN(), High: math.NaN(), N: len(of)}
 	if units > 2 {
-		half := student(float64(units-1)).Quantile((1+level)/2) * math.Sqrt(squares*float64(units-1)/float64(units))
-		out.Low, out.High = max(0, out.Value-half), min(1, out.Value+half)
+		e := bounded{mean: ece.Value, weight: largest, bound: 1}
+		e.se, e.df = score.CR2(signed, unit, units)
+		ece.Low, ece.High = max(0, ece.Value-noiseQuantile(spread[:], (1+level)/2)), min(1, ece.Value+e.half(1-level))
 	}
-	return out
+	return ece, Number(noise)
+}
+
+// noiseQuantile is that of the sum of the absolute values of independent normal variables with
+// these standard deviations, by fixed draws.
+func noiseQuantile(spread []float64, q float64) float64 {
+	random := stream(0, "calibration")
+	draws := make([]float64, 4000)
+	for i := range draws {
+		for _, s := range spread {
+			draws[i] += s * math.Abs(random.NormFloat64())
+		}
+	}
+	slices.Sort(draws)
+	return draws[int(q*float64(len(draws)-1))]
+}
+
+// shareMean is the mean of values within 0 and 1 with the interval of [exact].
+func shareMean(name string, values []float64, clusters []string, level float64) score.Metric {
+	centred, none := make([]float64, len(values)), make([]float64, len(values))
+	for i, x := range values {
+		centred[i] = 2*x - 1
+	}
+	p := pair(centred, none, clusters)
+	m := score.Metric{Name: name, Value: (p.bare("").Value + 1) / 2, Defined: true, Low: math.NaN(), High: math.NaN(), N: len(values)}
+	if p.units > 1 {
+		low, high := p.exact().interval(level)
+		m.Low, m.High = (low+1)/2, (high+1)/2
+	}
+	return m
 }

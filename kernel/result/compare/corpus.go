@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +18,11 @@ func isCorpus(metric string) bool { return slices.Contains(score.OfCorpus(), met
 func (d Data) predictions(m int, v view) [][]score.Prediction {
 	samples := make([][]score.Prediction, len(d.Samples))
 	for i, s := range d.Samples {
+		if worth, fills := v.fill(); fills {
+			for range s.lost(m, v) {
+				samples[i] = append(samples[i], s.named(worth == 1, v.level))
+			}
+		}
 		for _, c := range s.Cells[m] {
 			counted, wrong := v.counted(c)
 			if !counted {
@@ -66,6 +73,52 @@ func (d Data) contrasts(a, b int, v view, o plan) map[string]Difference {
 		all[c.Name] = contrast(c, d.Methods[a], d.Methods[b], o)
 	}
 	return all
+}
+
+// contrast is the difference of methods a and b on one of those measures. Where trials that
+// they lost are to count against one of them, all of its own name one level, or another where
+// that is right: the level that is worst for it.
+func (d Data) contrast(a, b int, v view, o plan) score.Metric {
+	if v.treatment != againstA && v.treatment != againstB {
+		return d.contrasts(a, b, v, o)[v.metric].Difference
+	}
+	var worst score.Metric
+	for i := range max(1, d.levels()) {
+		v.level = i
+		m := d.contrasts(a, b, v, o)[v.metric].Difference
+		if i == 0 || v.treatment == againstA && !(m.Low >= worst.Low) || v.treatment == againstB && !(m.High <= worst.High) {
+			worst = m
+		}
+	}
+	return worst
+}
+
+// levels is how many levels a verdict may name.
+func (d Data) levels() (n int) {
+	for _, s := range d.Samples {
+		for _, c := range slices.Concat(s.Cells...) {
+			n = max(n, len(c.Prediction.Spec.Labels))
+		}
+	}
+	return n
+}
+
+// named is a verdict in place of one that was lost: the right one, or a wrong level.
+func (s Sample) named(right bool, level int) score.Prediction {
+	all := slices.Concat(s.Cells...)
+	p := all[0].Prediction
+	if p.Answer = (methods.Answer{Outcome: methods.Answered, Value: p.Target}); right {
+		return p
+	}
+	for i := range p.Spec.Labels {
+		value, err := json.Marshal(map[string]string{methods.Verdict: p.Spec.Labels[(level+i)%len(p.Spec.Labels)]})
+		if err == nil && !bytes.Equal(value, p.Target) {
+			p.Answer.Value = value
+			return p
+		}
+	}
+	p.Answer = methods.Answer{Outcome: methods.Failed}
+	return p
 }
 
 func contrast(c score.Contrast, a, b string, o plan) Difference {

@@ -180,7 +180,10 @@ func (s *study) curvePairs(budgets []float64, lines []spender, looks []view, are
 			}
 		}
 	}
-	n := len(pairs)
+	n, all := len(pairs), len(pairs)
+	if s.Baseline != s.Declared {
+		all = len(lines) * (len(lines) - 1) / 2
+	}
 	out, family := make([]CurvePair, n), make([]Difference, n*len(budgets))
 	areas := make([]Difference, n)
 	atOnce(n, func(i int) {
@@ -188,34 +191,34 @@ func (s *study) curvePairs(budgets []float64, lines []spender, looks []view, are
 		named := func(v view, family int) Difference { return s.look(a, b, lines, v, s.over(family)) }
 		sole := make([]Difference, len(looks)) // of each budget by itself
 		for j, v := range looks {
-			family[i*len(budgets)+j], sole[j] = named(v, len(family)), named(v, n)
+			family[i*len(budgets)+j], sole[j] = named(v, all*len(budgets)), named(v, all)
 		}
-		areas[i] = named(area, n)
+		areas[i] = named(area, all)
 		out[i] = CurvePair{A: lines[a].name, B: lines[b].name, Crossing: crossing(budgets, sole)}
 	})
-	decide(family, s.Level)
-	decide(areas, s.Level)
+	decide(family, s.over(all*len(budgets)))
+	decide(areas, s.over(all))
 	for i := range out {
 		out[i].Points, out[i].Area = family[i*len(budgets):(i+1)*len(budgets)], areas[i]
 	}
 	return out
 }
 
-// look is the difference of two lines, with failed trials as wrong beside it if there are any.
+// look is the difference of two lines, with what the trials that they lost could change.
 func (s *study) look(a, b int, lines []spender, v view, o plan) Difference {
-	at := func(t treatment) Difference {
+	d := s.differ(s.strata, a, b, v, o)
+	d.A, d.B = lines[a].name, lines[b].name
+	lostBy := func(l spender) (n int) {
+		for _, x := range l.settings {
+			n += lost(s.strata, x.method, view{envelope: s.envelope})
+		}
+		return n
+	}
+	d.weigh(lostBy(lines[a]), lostBy(lines[b]), func(t treatment) *score.Metric {
 		v.treatment = t
-		d := s.differ(s.strata, a, b, v, o)
-		d.A, d.B = lines[a].name, lines[b].name
-		return d
-	}
-	d := at(completeCase)
-	if slices.ContainsFunc(s.cells, func(c CellData) bool {
-		return slices.ContainsFunc([]spender{lines[a], lines[b]}, func(l spender) bool { return c.Data.infra(l.settings[0].method) > 0 })
-	}) {
-		failed := at(failedAsWrong).Difference
-		d.FailedAsWrong = &failed
-	}
+		m := s.differ(s.strata, a, b, v, o).Difference
+		return &m
+	})
 	return d
 }
 
@@ -237,7 +240,7 @@ func crossing(budgets []float64, points []Difference) *Crossing {
 		return nil
 	}
 	for i, d := range points {
-		switch side := float64(sideOf(d.Difference)); {
+		switch side := float64(d.side()); {
 		case side*last < 0:
 			out.From, out.To = Number(budgets[i]), undefined
 		case side*last > 0 && !out.To.Defined():

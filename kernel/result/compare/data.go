@@ -26,6 +26,9 @@ type Data struct {
 	// Planned is how many trials a method was to have; absent for all epochs of all
 	// samples.
 	Planned map[string]int
+	// Largest is how many samples the largest cluster of the whole task has, also of those that
+	// are not among Samples; 0 where that is not known.
+	Largest int
 }
 
 // Sample is one sample with the trials on it.
@@ -36,6 +39,7 @@ type Sample struct {
 	Hops    int                // steps of research that the question takes; 0 if unknown
 	Chance  map[string]float64 // what guessing earns on this sample, by metric
 	Cells   [][]Cell           // Cells[m] are the trials of method m, by epoch
+	Absent  []int              // along Cells: trials that were to be there and are not; nil for none
 	// Unscored says that the right answer is not known: the sample's trials are
 	// described, and no metric counts them.
 	Unscored bool
@@ -142,6 +146,10 @@ const (
 	completeCase  treatment = iota // failures of the infrastructure are undefined, other non-answers wrong
 	failedAsWrong                  // both are wrong
 	answeredOnly                   // both are undefined
+	lostWrong                      // every trial without a value counts as 0
+	lostRight                      // every trial without a value counts as 1
+	againstA                       // of two methods: what the first lost counts as 0, what the second lost as 1
+	againstB                       // the reverse
 )
 
 // view is a way to look at trials: one metric, a treatment of trials without a
@@ -151,6 +159,7 @@ type view struct {
 	treatment treatment
 	envelope  []limit
 	bare      bool // a measure of all samples needs no interval
+	level     int  // that wrong verdicts name in place of those that were lost
 	// own gives the values of a line of a curve in place of those of a method; nil for a method's.
 	own func(d Data, line int, v view) []float64
 }
@@ -196,6 +205,26 @@ func (v view) counted(c Cell) (counted, wrong bool) {
 	return counted, false
 }
 
+// sides are v as it looks at the first and at the second of two methods.
+func (v view) sides() (first, second view) {
+	first, second = v, v
+	switch v.treatment {
+	case againstA:
+		first.treatment, second.treatment = lostWrong, lostRight
+	case againstB:
+		first.treatment, second.treatment = lostRight, lostWrong
+	}
+	return first, second
+}
+
+// fill is what a trial without a value counts as; false where it is left out.
+func (v view) fill() (worth float64, fills bool) {
+	if v.treatment == lostRight {
+		return 1, true
+	}
+	return 0, v.treatment == lostWrong
+}
+
 // counts is the first result of counted.
 func (v view) counts(c Cell) bool {
 	counted, _ := v.counted(c)
@@ -207,6 +236,8 @@ func (v view) value(c Cell) float64 {
 	counted, wrong := v.counted(c)
 	x, ok := c.Values[v.metric]
 	switch {
+	case counted && c.Infra:
+		return 0
 	case !counted || !ok || !finite(x):
 		return math.NaN()
 	case wrong:
@@ -221,7 +252,61 @@ func (d Data) values(m int, v view) []float64 {
 	if v.own != nil {
 		return v.own(d, m, v)
 	}
-	return d.means(m, v.value)
+	out := d.means(m, v.value)
+	if worth, fills := v.fill(); fills {
+		for i, s := range d.Samples {
+			if lost := float64(s.lost(m, v)); lost > 0 {
+				n := float64(len(s.Cells[m])+s.absent(m)) - lost
+				if n == 0 {
+					out[i] = 0
+				}
+				out[i] = (out[i]*n + worth*lost) / (n + lost)
+			}
+		}
+	}
+	return out
+}
+
+// absent is how many trials of method m were to be there and are not.
+func (s Sample) absent(m int) int {
+	if s.Absent == nil {
+		return 0
+	}
+	return s.Absent[m]
+}
+
+// lost counts the trials of method m without a value that counts: those that failed, that are
+// absent, or that have no score. There are none on a sample that nobody was asked, nor where
+// all answers are there and none has the metric.
+func (s Sample) lost(m int, v view) (n int) {
+	all := slices.Concat(s.Cells...)
+	open := slices.ContainsFunc(all, func(c Cell) bool { return c.Infra || v.scores(c) }) || slices.ContainsFunc(s.Absent, func(n int) bool { return n > 0 })
+	if s.Unscored || len(all) == 0 || !open {
+		return 0
+	}
+	for _, c := range s.Cells[m] {
+		if !v.scores(c) {
+			n++
+		}
+	}
+	return n + s.absent(m)
+}
+
+// scores reports whether a trial has a value that counts. Of graders, an answer without their
+// verdict has one: see halfRight.
+func (v view) scores(c Cell) bool {
+	if isCorpus(v.metric) || v.metric == score.Graded {
+		return v.counts(c) && !c.Infra
+	}
+	return finite(v.value(c))
+}
+
+// lost is that of all samples.
+func (d Data) lost(m int, v view) (n int) {
+	for _, s := range d.Samples {
+		n += s.lost(m, v)
+	}
+	return n
 }
 
 // means averages what of says of a cell over the epochs of each sample.

@@ -4,6 +4,7 @@ import "slices"
 
 // Sequential says what a comparison under a design asked, and what that saved.
 type Sequential struct {
+	Rule   int     `json:"rule"`            // the version of the rule
 	Looks  int     `json:"looks,omitempty"` // 0 for after every sample
 	Detect float64 `json:"detect"`          // the declared smallest difference of interest
 	Bound  int     `json:"bound,omitempty"` // samples that were declared at most; 0 if [Options].Undeclared
@@ -42,16 +43,16 @@ func (d Data) follow(o plan) (Data, *sequel) {
 	}
 	all := d.every(plan{})
 	s.schedule = newSchedule(*o.Design, o.Test, clusters, max(1, len(all)))
-	values := make([][]float64, len(d.Methods))
-	for m := range values {
+	read := make([][]Reading, len(d.Methods))
+	for m := range read {
 		if len(d.Metrics) > 0 && !isCorpus(d.Metrics[0]) {
-			values[m] = d.values(m, view{metric: d.Metrics[0], envelope: envelopeOf(o.Budget)})
+			read[m] = d.readings(m, view{metric: d.Metrics[0], envelope: envelopeOf(o.Budget)})
 		}
 	}
 	for _, p := range all {
 		a, b := slices.Index(d.Methods, p.A), slices.Index(d.Methods, p.B)
-		if within(values[a]) && within(values[b]) {
-			s.stops[[2]string{p.A, p.B}] = d.race(s.schedule, a, b, values)
+		if read[a] != nil && read[b] != nil {
+			s.stops[[2]string{p.A, p.B}] = d.race(s.schedule, a, b, read)
 		}
 	}
 	return d.where(func(one Sample) bool {
@@ -59,8 +60,25 @@ func (d Data) follow(o plan) (Data, *sequel) {
 	}), s
 }
 
+// readings are what method m scored on the samples; nil if a value is not within 0 and 1.
+func (d Data) readings(m int, v view) []Reading {
+	seen := d.values(m, v)
+	if !within(seen) {
+		return nil
+	}
+	v.treatment = lostWrong
+	low := d.values(m, v)
+	v.treatment = lostRight
+	high := d.values(m, v)
+	all := make([]Reading, len(seen))
+	for i := range all {
+		all[i] = Reading{seen[i], low[i], high[i]}
+	}
+	return all
+}
+
 // race follows methods a and b to the last sample that both have.
-func (d Data) race(p schedule, a, b int, values [][]float64) Stop {
+func (d Data) race(p schedule, a, b int, values [][]Reading) Stop {
 	last := -1
 	for i, s := range d.Samples {
 		if len(s.Cells[a]) > 0 && len(s.Cells[b]) > 0 {
@@ -94,7 +112,7 @@ func (d Data) until(stop Stop, s *sequel) Data {
 
 // sequential tells what was asked and saved. bound is the number of declared samples.
 func (s *sequel) sequential(d Data, c *Comparison) *Sequential {
-	out := &Sequential{Looks: s.schedule.design.Looks, Detect: s.schedule.design.Detect, Bound: len(s.at), Asked: make([]int, len(d.Methods))}
+	out := &Sequential{Rule: s.schedule.design.Rule, Looks: s.schedule.design.Looks, Detect: s.schedule.design.Detect, Bound: len(s.at), Asked: make([]int, len(d.Methods))}
 	saved, byRule := Saved{}, len(s.stops) > 0 && !s.other
 	for m := range d.Methods {
 		last := 0

@@ -39,6 +39,10 @@ type Difference struct {
 	Detectable Number `json:"detectable"`
 	// Silent says that no outcome on so few samples would have named a winner.
 	Silent bool `json:"silent,omitempty"`
+	// Fewest is how many independent units of one size it takes to name one; 0 unless Silent.
+	Fewest int `json:"fewest,omitempty"`
+	// Seen is Student's interval, on a condition; nil where a winner is named and for 0/1 values.
+	Seen *Seen `json:"as_seen,omitempty"`
 
 	// The other ways to count trials without a result; nil where they change
 	// nothing. FailedAsWrong counts those that the infrastructure failed as
@@ -47,6 +51,11 @@ type Difference struct {
 	FailedAsWrong *score.Metric `json:"failed_as_wrong,omitempty"`
 	AnsweredOnly  *score.Metric `json:"answered_only,omitempty"`
 
+	// Lost says what trials without a value could change; nil where every trial has one.
+	Lost *Lost `json:"lost,omitempty"`
+	// Seeded are those of the two whose trials share fewer than fewArtefacts compiled artefacts:
+	// another artefact may shift all samples, so that the verdict is on these.
+	Seeded []string `json:"seeded,omitempty"`
 	// Equivalence says what the interval of the headline shows of the margin; nil without one.
 	Equivalence *Equivalence `json:"equivalence,omitempty"`
 	// Stop is how far a sequential design went, on the headline; nil without one.
@@ -63,16 +72,15 @@ type Difference struct {
 // family of its own.
 //
 // The test is [SuissaShuster]'s and the interval [Tango]'s for 0/1 values of samples that
-// stand alone. For other values within 0 and 1 both are Student's t with an allowance for
-// what no sample has shown, or by exchange of the methods' names where o says so. Values
-// outside of that range have no test.
+// stand alone. For other values within 0 and 1 both are Gaffke's exact bound, or by exchange
+// of the methods' names where o says so. Values outside of that range have no test.
 func Paired(metric string, a, b []float64, clusters []string, o Options) (Difference, error) {
 	if len(a) != len(b) || clusters != nil && len(clusters) != len(a) {
 		return Difference{}, fmt.Errorf("compare: %d values against %d, with %d clusters: give one each per sample", len(a), len(b), len(clusters))
 	}
 	p := o.plan(1)
 	one := []Difference{differ(metric, "A", "B", pair(a, b, clusters), p, Stop{})}
-	decide(one, p.Level)
+	decide(one, p)
 	return one[0], nil
 }
 
@@ -135,6 +143,10 @@ func (d Data) difference(a, b int, metric string, o plan) Difference {
 	if d.unanswered(a)+d.unanswered(b) > 0 {
 		out.AnsweredOnly = at(answeredOnly)
 	}
+	v.treatment = completeCase
+	if out.weigh(d.lost(a, v), d.lost(b, v), at); out.onFailures() && !isCorpus(metric) && metric != score.Graded {
+		out.Lost.Undo = d.undo(a, b, v, o, stop, sideOf(out.Difference))
+	}
 	return out
 }
 
@@ -153,18 +165,21 @@ func Contrasts(pairs []Data, o Options) ([]Difference, error) {
 	p := o.plan(len(pairs))
 	all := make([]Difference, len(pairs))
 	atOnce(len(pairs), func(i int) { all[i] = pairs[i].scored().difference(0, 1, pairs[i].Metrics[0], p) })
-	decide(all, p.Level)
+	decide(all, p)
 	return all, nil
 }
 
 func (d Data) paired(a, b int, v view) pairing {
-	return pair(d.values(a, v), d.values(b, v), d.clusters())
+	first, second := v.sides()
+	p := pair(d.values(a, first), d.values(b, second), d.clusters())
+	p.largest = d.Largest
+	return p
 }
 
 // apart is the difference of two methods as v looks at them, with its interval.
 func (d Data) apart(a, b int, v view, o plan, stop Stop) score.Metric {
 	if isCorpus(v.metric) {
-		return d.contrasts(a, b, v, o)[v.metric].Difference
+		return d.contrast(a, b, v, o)
 	}
 	if v.metric == score.Graded {
 		return d.differGraded(a, b, v, o).Difference
@@ -173,25 +188,28 @@ func (d Data) apart(a, b int, v view, o plan, stop Stop) score.Metric {
 	return m
 }
 
-// decide corrects the tests of a family and names the winners: a difference is
+// decide corrects the tests of the family of o, of which some may not be here, and names the winners: a difference is
 // decided if its interval excludes zero and its corrected p-value is at most
-// 1-level, unless that takes leaving failed trials out: a method may have failed
-// on just what it could not do. The correction is Bonferroni's, as of the intervals: the
+// 1-level, and the interval does so in the worst case of what the two lost: see [Lost]. The correction is Bonferroni's, as of the intervals: the
 // later steps of Holm's would confirm what no interval shows.
-func decide(family []Difference, level float64) {
-	tested := 0
-	for _, d := range family {
-		if d.P.Defined() {
-			tested++
-		}
-	}
-	alpha := (1 - level) / float64(max(1, tested))
-	for i := range family {
-		d := &family[i]
+func decide(some []Difference, o plan) {
+	tested, level := max(1, o.family), o.Level
+	alpha := (1 - level) / float64(tested)
+	for i := range some {
+		d := &some[i]
 		d.Corrected, d.Family = Number(min(1, float64(d.P)*float64(tested))), tested
 		d.Winner = d.winner(1 - level)
 		if d.rule != nil && d.Winner == "" {
 			d.Detectable, d.Silent = Number(d.rule.detectable(alpha)), !d.rule.decides(alpha)
+			switch e := d.rule.(type) {
+			case exact:
+				d.Seen, d.Fewest = e.seen(1-alpha), fewestUnits(alpha)
+			case table:
+				d.Fewest = fewestUnits(alpha)
+			}
+			if !d.Silent || d.Units >= d.Fewest {
+				d.Fewest = 0
+			}
 		}
 		d.rule = nil // no longer needed
 	}
@@ -199,10 +217,10 @@ func decide(family []Difference, level float64) {
 
 // winner is the method that is proven better, if any.
 func (d Difference) winner(alpha float64) string {
-	if !d.Difference.HasInterval() || !(float64(d.Corrected) <= alpha) || d.onFailures() {
+	if !d.Difference.HasInterval() || !(float64(d.Corrected) <= alpha) {
 		return ""
 	}
-	switch sideOf(d.Difference) {
+	switch d.side() {
 	case 1:
 		return d.A
 	case -1:
@@ -222,11 +240,4 @@ func sideOf(m score.Metric) int {
 		return -1
 	}
 	return 0
-}
-
-// onFailures reports whether the interval is off zero only as long as failed
-// trials are left out.
-func (d Difference) onFailures() bool {
-	side := sideOf(d.Difference)
-	return side != 0 && d.FailedAsWrong != nil && sideOf(*d.FailedAsWrong) != side
 }

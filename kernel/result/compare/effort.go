@@ -71,6 +71,9 @@ func (s *study) byEffort() *study {
 	}
 	if s.Baseline != "" {
 		out.Baseline = withEffort(s.Baseline, efforts[0])
+		if s.Declared == s.Baseline {
+			out.Declared = out.Baseline
+		}
 	}
 	out.strata = out.of("")
 	return out

@@ -14,14 +14,15 @@ type Equivalence struct {
 
 // within says what d shows of a margin; nil without an interval.
 func (d Difference) within(margin float64) *Equivalence {
-	if margin <= 0 || !d.Difference.HasInterval() || d.onFailures() {
+	if margin <= 0 || !d.Difference.HasInterval() {
 		return nil
 	}
 	e := Equivalence{Margin: margin}
-	if d.Difference.Low > -margin {
+	low, high := d.ends()
+	if low > -margin {
 		e.NotWorse = append(e.NotWorse, d.A)
 	}
-	if d.Difference.High < margin {
+	if high < margin {
 		e.NotWorse = append(e.NotWorse, d.B)
 	}
 	e.Equivalent = len(e.NotWorse) == 2
@@ -46,16 +47,11 @@ func (d Difference) Margins(before string) string {
 	return ""
 }
 
-// mirrored has the interval of B minus A.
-func (d Difference) mirrored() Difference {
-	d.Difference.Low, d.Difference.High = -d.Difference.High, -d.Difference.Low
-	return d
-}
-
-// worse is how much worse the first method may be, at most.
-func (d Difference) worse() float64 {
-	if !d.Difference.HasInterval() {
-		return 1
+// worse is how much worse each of the two may be than the other, at most.
+func (d Difference) worse() (a, b float64) {
+	low, high := d.ends()
+	if !d.Difference.HasInterval() || !finite(low) || !finite(high) {
+		return 1, 1
 	}
-	return max(0, -d.Difference.Low)
+	return max(0, -low), max(0, high)
 }

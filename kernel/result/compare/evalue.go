@@ -109,6 +109,23 @@ func (e *evidence) log() float64 {
 	return math.Log(total) + float64(power)*math.Ln2
 }
 
+// logOn is log with the bettors on one side of the mean alone: on larger ones for sign 1. It is
+// no more than log, and a larger value never lowers that of larger ones.
+func (e *evidence) logOn(sign float64) float64 {
+	side := &e.more
+	if sign < 0 {
+		side = &e.less
+	}
+	power, total := side[0].power, 0.0
+	for i := range nodes {
+		power = max(power, side[i].power)
+	}
+	for i, part := range e.grid.part {
+		total += float64(part * side[i].at(power) / 2)
+	}
+	return math.Log(total) + float64(power)*math.Ln2
+}
+
 // eValue is the e-value against no difference of so many samples that the first and
 // the second of two methods alone solved, at most what a float64 holds.
 func eValue(wins, losses int) float64 {

@@ -50,12 +50,16 @@ const halfRight = 0.5
 // its epochs. A sample without a trial that counts is NaN.
 func (d Data) gradedBy(m int, v view) (f, y []float64, free []bool) {
 	f, y, free = make([]float64, len(d.Samples)), make([]float64, len(d.Samples)), make([]bool, len(d.Samples))
+	worth, fills := v.fill()
 	for i, s := range d.Samples {
 		n := 0.0
-		free[i] = true
+		if free[i] = true; fills {
+			n = float64(s.lost(m, v))
+			f[i], y[i] = worth*n, worth*n
+		}
 		for _, c := range s.Cells[m] {
 			counted, wrong := v.counted(c)
-			if !counted {
+			if !counted || c.Infra && fills {
 				continue
 			}
 			n++
@@ -82,8 +86,9 @@ func (d Data) gradedBy(m int, v view) (f, y []float64, free []bool) {
 // gradedPair is the difference of two methods as graders and people see it, on the
 // samples that both have.
 func (d Data) gradedPair(a, b int, v view) (graded, pairing) {
-	fa, ya, freeA := d.gradedBy(a, v)
-	fb, yb, freeB := d.gradedBy(b, v)
+	first, second := v.sides()
+	fa, ya, freeA := d.gradedBy(a, first)
+	fb, yb, freeB := d.gradedBy(b, second)
 	p := pair(fa, fb, d.clusters())
 	g := graded{f: p.d, unit: p.unit}
 	for i := range fa {

@@ -86,8 +86,8 @@ func (s *study) overTasks(p Pair) (Interaction, bool) {
 	}
 	f, df1, df2 := welch(parts)
 	out.F, out.P = Number(f), Number(distuv.F{D1: df1, D2: df2}.Survival(f))
-	out.Corrected = Number(min(1, float64(out.P)*float64(len(s.pairs))))
-	family := float64(len(s.pairs) * len(parts))
+	out.Corrected = Number(min(1, float64(out.P)*float64(s.family)))
+	family := float64(s.family * len(parts))
 	for i, t := range s.strata {
 		contrast := make([]float64, len(weights))
 		for j, w := range weights {
@@ -145,7 +145,7 @@ func departure(e bounded, part, against string, family, alpha float64) Departure
 func (s *study) overModels(p Pair) Interaction {
 	out := Interaction{A: p.A, B: p.B, Of: "models", F: undefined, P: undefined, Corrected: undefined}
 	k := len(s.models)
-	family := float64(len(s.pairs) * k * (k - 1) / 2)
+	family := float64(s.family * k * (k - 1) / 2)
 	for i, x := range s.models {
 		for _, y := range s.models[i+1:] {
 			if e, ok := s.between(p, x, y); ok {

@@ -124,6 +124,9 @@ func (m *Merged) asked(c *Comparison) (question, data cache.Key, series string, 
 	if g := c.Grading; g != nil && g.Labelled > 0 { // more labels are another look
 		trials = append(trials, fmt.Sprint(g.Labelled, g.Right, g.TooKind, g.TooHard))
 	}
-	question = sum([]any{"noema/question/1", c.Metric, c.Budget, sides})
+	if c.Budget != nil { // one that was tried is another look
+		trials = append(trials, fmt.Sprintf("%+v", *c.Budget))
+	}
+	question = sum([]any{"noema/question/1", c.Metric, nil, sides})
 	return question, sum(trials), sum([]any{seeds, first}).String()[:8], nil
 }

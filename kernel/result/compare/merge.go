@@ -107,7 +107,7 @@ func sideFor(sides []*side, made string, r *Recorded, trials []*record.Trial) (i
 // madeBy identifies how a run makes the trials of a method.
 func madeBy(run *record.Run, m record.Method) (string, error) {
 	c := run.Config
-	c.Task.Samples, c.Epochs, c.Methods, c.Design, c.Test = nil, 0, []record.Method{m}, nil, ""
+	c.Task.Samples, c.Epochs, c.Methods, c.Design, c.Test, c.Baseline = nil, 0, []record.Method{m}, nil, "", ""
 	digest, err := c.Digest()
 	if err != nil || len(run.Replaced) == 0 {
 		return digest, err

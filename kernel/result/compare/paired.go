@@ -17,6 +17,7 @@ type pairing struct {
 	unit    []int     // the cluster of each, numbered from 0
 	units   int       // how many clusters; len(d) if every sample is independent
 	left    int       // samples left out because one of the two is undefined
+	largest int       // samples of the largest unit that can be drawn; 0 for that of these
 }
 
 // pair keeps the samples where both values are finite. clusters may be nil.
@@ -118,7 +119,7 @@ func (p pairing) rule(test string, known *edges) rule {
 	case test == Exchange:
 		return p.exchanged()
 	}
-	return p.bounded()
+	return p.exact()
 }
 
 // interval is the mean difference with its interval by a rule, and how that was made.

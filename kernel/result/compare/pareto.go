@@ -22,8 +22,9 @@ const (
 	// Costlier: off the front; some other method uses less on most samples and has no
 	// lower mean, but none is shown to be ahead on both.
 	Costlier Standing = "costlier"
-	// Undecided: off the front by the means, yet no other method's lead over it
-	// is sure on thrift.
+	// Undecided: off the front by the means, yet no other method's lead over it is sure on
+	// thrift. By names those that may be ahead: each of their leads has a one-sided p-value of
+	// mayBeAhead at most, which two equal methods show in about 1 % of runs.
 	Undecided Standing = "undecided"
 )
 
@@ -44,9 +45,11 @@ type ParetoPoint struct {
 	Cost     score.Metric `json:"cost"`     // with the share of the method's seeds
 	Standing Standing     `json:"standing"` // empty if a mean is undefined
 	By       []string     `json:"by,omitempty"`
-	Worse    []Number     `json:"worse,omitempty"` // along By, where that is not better: how much worse it may be, at the level of the family
+	MeritP   []Number     `json:"p_merit,omitempty"`  // along By, if undecided: one-sided, not corrected
+	ThriftP  []Number     `json:"p_thrift,omitempty"` // likewise, of using less on most samples
+	Worse    []Number     `json:"worse,omitempty"`    // along By, where that is not better: how much worse it may be, at the level of the family
 	// By names the methods that dominate it, use less on most samples or, if undecided,
-	// are ahead of it by the means.
+	// may be ahead of it.
 }
 
 // pareto places every method; pairs are those that were compared.
@@ -72,6 +75,31 @@ func (d Data) pareto(stats []MethodStats, pairs []Pair, o plan) Pareto {
 type lead struct {
 	better, thriftier bool
 	worse             float64 // how much worse it may be
+	merit, thrift     float64 // one-sided p-values
+}
+
+// mayBeAhead is the p-value from which on a lead is not told.
+const mayBeAhead = 0.1
+
+// leadOf is the lead of the method that sign stands for, 1 for the first, by what is sure.
+func leadOf(h Difference, r Ratio, alpha, sign float64) lead {
+	a, b := h.worse()
+	out := lead{h.Winner == h.A && h.Winner != "", r.below(alpha), a, 1, 1}
+	less := r.Ratio.Value < 1 && r.Less > r.More
+	if sign < 0 {
+		out = lead{h.Winner == h.B && h.Winner != "", r.above(alpha), b, 1, 1}
+		less = r.Ratio.Value > 1 && r.More > r.Less
+	}
+	if h.P.Defined() && sign*h.Difference.Value > 0 {
+		out.merit = float64(h.P) / 2
+	}
+	switch {
+	case out.thriftier && r.Constant:
+		out.thrift = 0
+	case less && r.P.Defined():
+		out.thrift = float64(r.P) / 2
+	}
+	return out
 }
 
 // leads has the sure leads of every method over every other, in the family of all
@@ -90,13 +118,12 @@ func (d Data) leads(pairs []Pair, r Resource, o plan) map[[2]string]lead {
 		headlines[i], ratios[i] = d.scored().difference(a, b, d.Metrics[0], o), d.ratio(a, b, r, o)
 	})
 	if !known {
-		decide(headlines, o.Level)
+		decide(headlines, o)
 	}
 	sure := map[[2]string]lead{}
 	for i, p := range all {
-		h, back, alpha := headlines[i], headlines[i].mirrored(), 1-o.simultaneous()
-		sure[[2]string{p.A, p.B}] = lead{h.Winner == p.A, ratios[i].below(alpha), h.worse()}
-		sure[[2]string{p.B, p.A}] = lead{h.Winner == p.B, ratios[i].above(alpha), back.worse()}
+		h, alpha := headlines[i], 1-o.simultaneous()
+		sure[[2]string{p.A, p.B}], sure[[2]string{p.B, p.A}] = leadOf(h, ratios[i], alpha, 1), leadOf(h, ratios[i], alpha, -1)
 	}
 	return sure
 }
@@ -123,13 +150,17 @@ func (p *Pareto) place(i int, sure func(a, b string) lead) {
 		return
 	}
 	var behind, costlier, dominated []string
-	var worse []Number
+	var worse, merit, thrift []Number
+	off := false
 	for _, other := range p.Points {
 		if !other.Merit.Defined || !other.Cost.Defined || !other.ahead(*at) {
 			continue
 		}
-		behind = append(behind, other.Method)
-		if l := sure(other.Method, at.Method); l.thriftier {
+		l := sure(other.Method, at.Method)
+		if off = true; l.merit <= mayBeAhead && l.thrift <= mayBeAhead {
+			behind, merit, thrift = append(behind, other.Method), append(merit, Number(l.merit)), append(thrift, Number(l.thrift))
+		}
+		if l.thriftier {
 			costlier, worse = append(costlier, other.Method), append(worse, Number(l.worse))
 			if l.better {
 				dominated = append(dominated, other.Method)
@@ -141,8 +172,8 @@ func (p *Pareto) place(i int, sure func(a, b string) lead) {
 		at.Standing, at.By = Dominated, dominated
 	case len(costlier) > 0:
 		at.Standing, at.By, at.Worse = Costlier, costlier, worse
-	case len(behind) > 0:
-		at.Standing, at.By = Undecided, behind
+	case off:
+		at.Standing, at.By, at.MeritP, at.ThriftP = Undecided, behind, merit, thrift
 	default:
 		at.Standing = OnFront
 	}

@@ -49,7 +49,7 @@ func TestClusters(t *testing.T) {
 		"a": marks(14, "1", 10, "0"), "b": marks(24, "0"),
 	}))
 	d := c.Pairs[0].Metrics["accuracy"]
-	if c.Clusters != 12 || d.Interval != allowed+" (12 clusters)" || d.Test != d.Interval || !noted(c, "in 12 clusters") {
+	if c.Clusters != 12 || d.Interval != exactName+" (12 clusters)" || d.Test != d.Interval || !noted(c, "in 12 clusters") {
 		t.Errorf("%d clusters, %s, %s, notes %q", c.Clusters, d.Interval, d.Test, c.Notes)
 	}
 	if d.P < 0.01 || d.P > 0.1 { // seven clusters, all on one side

@@ -20,20 +20,24 @@ type Position struct {
 	First  int          `json:"first"`  // wrong answers that rank it first
 	Trials int          `json:"trials"` // wrong answers where the item shown first is a wrong one
 	Chance Number       `json:"chance"` // of such an item among the wrong ones, averaged over those trials
-	P      Number       `json:"p"`      // exact and two-sided, of that chance
+	Orders int          `json:"orders"` // of those trials, with an order of their own: of several on one sample with the right item in the same place, the first
+	P      Number       `json:"p"`      // exact and two-sided, of that chance, over the orders
 	Holm   Number       `json:"p_holm"` // corrected for the number of methods
 }
 
 // Biased reports whether there are more than chance explains, corrected for all methods.
 func (p *Position) Biased() bool { return p != nil && p.Holm.Defined() && p.Holm < 0.05 }
 
-// position tests method m; nil if there are no rankings. Trials count singly:
-// without a bias the shuffles make them independent, whatever the sample.
+// position tests method m; nil if there are no rankings. Trials with an order of their own
+// count singly: without a bias the shuffles make them independent, whatever the sample. Where
+// nothing is shuffled, one wrong item may draw all epochs of its sample: they are one.
 func (d Data) position(m int, o plan) *Position {
 	v := view{metric: score.First}
 	p, any := Position{Chance: undefined, P: undefined, Holm: undefined}, false
-	var chances []float64
+	var chances, tested []float64
+	first := 0
 	for _, s := range d.Samples {
+		known := map[string]bool{}
 		for _, c := range s.Cells[m] {
 			x := v.value(c)
 			any = any || finite(x)
@@ -46,14 +50,19 @@ func (d Data) position(m int, o plan) *Position {
 			if x == 1 {
 				p.First++
 			}
+			if order := string(c.Prediction.Target); !known[order] {
+				known[order] = true
+				tested = append(tested, 1/float64(wrong))
+				first += int(x)
+			}
 		}
 	}
 	if !any {
 		return nil
 	}
 	p.Rate = d.metric(m, v, o)
-	if p.Trials > 0 {
-		p.Chance, p.P = Number(sum(chances)/float64(len(chances))), Number(exactRate(p.First, chances))
+	if p.Orders = len(tested); p.Trials > 0 {
+		p.Chance, p.P = Number(sum(chances)/float64(len(chances))), Number(exactRate(first, tested))
 	}
 	return &p
 }

@@ -138,8 +138,9 @@ func (w gradedWorld) families(d Data) (raw, corrected []Difference) {
 			corrected = append(corrected, d.difference(j, i, score.Graded, Options{}.plan(0)))
 		}
 	}
-	decide(raw, 0.95)
-	decide(corrected, 0.95)
+	all := Options{}.plan(len(raw))
+	decide(raw, all)
+	decide(corrected, all)
 	return raw, corrected
 }
 

@@ -28,7 +28,7 @@ func (d Data) preferences(pairs []Pair, o plan) {
 			found, differences = append(found, i), append(differences, pref.Difference)
 		}
 	}
-	decide(differences, o.Level)
+	decide(differences, o)
 	for n, i := range found {
 		differences[n].Winner = ""
 		pairs[i].Preference.Difference = differences[n]

@@ -74,6 +74,19 @@ func (d Data) withSeeds() Data {
 	return d
 }
 
+// fewArtefacts is how many artefacts say something of those that a method would build.
+const fewArtefacts = 5
+
+// seeded are the methods of which many samples share few artefacts.
+func (d Data) seeded(names ...string) (few []string) {
+	for _, name := range names {
+		if n := len(d.Seeds[name]); 0 < n && n < fewArtefacts && n < len(d.Samples) {
+			few = append(few, name)
+		}
+	}
+	return few
+}
+
 // Share is a trial's part, 0 where nothing was built and NaN where it is not known.
 func (s *SeedUse) Share(r Resource) float64 {
 	if s == nil {

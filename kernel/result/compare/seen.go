@@ -15,6 +15,7 @@ type Look struct {
 	Trials  int       `json:"trials"`  // without those that the infrastructure failed
 	Verdict string    `json:"verdict"`
 	Winners []string  `json:"winners,omitempty"` // of pairs, each once
+	Rule    int       `json:"rule,omitempty"`    // the version of the rules of verdicts, 0 before the second
 	Runs    []string  `json:"runs"`
 	// Series is equal for data that grow from one another: those with one seed and one
 	// first sample.
@@ -37,6 +38,11 @@ type Looks struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
+// VerdictRule is the version of the rules by which verdicts are found. Since 2 a verdict holds in the
+// worst case of lost trials, graded values are judged by an exact rule in place of Student's t
+// with an allowance, and a baseline that is chosen later pays for all pairs.
+const VerdictRule = 2
+
 const (
 	MaxLooks   = 1000 // how many looks at one question are recorded
 	shownLooks = 20   // of them in Latest
@@ -45,7 +51,7 @@ const (
 // lookAt is the look that c is, at the given runs.
 func (c *Comparison) lookAt(series string, runs []string) Look {
 	look := Look{
-		At: time.Now().UTC(), Samples: c.paired(), Verdict: clipped(c.Verdict, mostKept), Series: series, Runs: runs[:min(len(runs), shownLooks)],
+		Rule: VerdictRule, At: time.Now().UTC(), Samples: c.paired(), Verdict: clipped(c.Verdict, mostKept), Series: series, Runs: runs[:min(len(runs), shownLooks)],
 	}
 	for _, m := range c.Methods {
 		look.Trials += m.Trials - m.Failed
@@ -106,8 +112,15 @@ func (c *Comparison) setLooks(question string, all []Look, number int) {
 			len(all), 100*float64(l.FalseWinner), 100*(1-c.Level))
 	}
 	l.Notes = []string{text}
-	if evidence := c.evidence(all); evidence != "" && number == len(all) {
+	old := len(slices.DeleteFunc(slices.Clone(all), func(l Look) bool { return l.Rule == VerdictRule || len(l.Winners) == 0 }))
+	l.Notes = append(l.Notes, told(old > 0, "%d of the earlier verdicts named a winner by other rules than those of now: they left failed trials out, and judged graded values by t with an allowance", old)...)
+	evidence := c.evidence(all)
+	if evidence != "" && number == len(all) {
 		l.Notes = append(l.Notes, evidence)
+	}
+	won := slices.ContainsFunc(c.Pairs, func(p Pair) bool { return p.Winner != "" })
+	if doubt := fmt.Sprintf(" (%s: one of so many names a winner by chance in up to %.0f %% of cases)", which, 100*float64(l.FalseWinner)); won && tested && !strings.HasSuffix(evidence, "this one stands") && !strings.HasSuffix(c.Verdict, doubt) {
+		c.Verdict += doubt
 	}
 }
 

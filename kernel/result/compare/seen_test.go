@@ -48,7 +48,7 @@ func gradedRun(draw func(*rand.Rand) float64) extended {
 			a[i], b[i] = draw(random), draw(random)
 		}
 		return func(n int) bool {
-			return pair(a[:n], b[:n], nil).bounded().pValue() <= 0.05
+			return pair(a[:n], b[:n], nil).exact().pValue() <= 0.05
 		}
 	}
 }

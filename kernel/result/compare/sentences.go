@@ -30,11 +30,11 @@ func situations() []situation {
 		{"uncalibrated", Difference.uncalibrated, func(d Difference) string {
 			return "too few labels to check the graders: " + d.Calibration.settle()
 		}},
-		{"winner", func(d Difference) bool { return d.Winner != "" }, Difference.Stopped},
+		{"winner", func(d Difference) bool { return d.Winner != "" }, Difference.won},
 		{"futile", Difference.futile, Difference.Stopped},
 		{"equivalent", func(d Difference) bool { return d.equivalent() && d.Stop == nil }, func(Difference) string { return "" }},
 		{"failed trials decide", Difference.onFailures, func(d Difference) string {
-			return fmt.Sprintf("failed trials are left out; counted as wrong they would make it %s: repeat the command of the run before you decide, which asks again what failed", bounds(*d.FailedAsWrong, 1))
+			return d.undone()
 		}},
 		{"stopped", func(d Difference) bool { return d.Stop != nil }, Difference.Stopped},
 		{"calibrated", func(d Difference) bool { return d.Calibration != nil }, func(d Difference) string { return d.Calibration.settle() }},
@@ -45,8 +45,12 @@ func situations() []situation {
 			return "they are equal on every sample: harder samples may tell them apart" + d.detects("; ")
 		}},
 		{"too few samples", func(d Difference) bool { return d.Silent }, func(d Difference) string {
+			if d.Fewest > 0 {
+				return fmt.Sprintf("%d independent %s cannot decide, whatever they show: %d are the fewest", d.Units, d.unitsName(), d.Fewest)
+			}
 			return "too few independent " + d.unitsName() + " to decide, whatever they had shown: run more"
 		}},
+		{"all one way", Difference.oneWay, Difference.unseen},
 		{"too uneven", func(d Difference) bool { return d.detects("") == "" }, func(d Difference) string {
 			return "too few " + d.unitsName() + " to tell, because they differ so much: run more"
 		}},
@@ -81,7 +85,7 @@ func remarks() []remark {
 			return told(c.Epochs > 1, "%s of each sample are averaged first: n counts samples", c.EpochsText())
 		}},
 		{"clusters", func(c *Comparison) []string {
-			return told(c.Clusters > 0, "the %d samples are in %d clusters, which intervals and tests take as units", c.Samples, c.Clusters)
+			return told(c.Clusters > 0, "the %d samples are in %d clusters, which intervals and tests take as units%s", c.Samples, c.Clusters, c.allowed())
 		}},
 		{"trials", (*Comparison).incomplete},
 		{"grading", (*Comparison).gradingNotes},
@@ -100,12 +104,32 @@ func remarks() []remark {
 		}},
 		{"family", func(c *Comparison) []string {
 			all := int(math.Round((1 - c.Level) / (1 - c.PairLevel))) // a rule also follows pairs that are not shown
-			return told(len(c.Pairs) > 1, "intervals of pairs hold together: each of the %d is at %.1f %%, all at once at %.0f %%", all, 100*c.PairLevel, 100*c.Level)
+			return told(len(c.Pairs) > 1 || all > 1, "intervals of pairs hold together: each of the %d is at %.1f %%, all at once at %.0f %%%s", all, 100*c.PairLevel, 100*c.Level, c.chosen(all))
 		}},
 		{"open pairs", (*Comparison).open},
+		{"conditions", (*Comparison).conditions},
 		{"cheaper", (*Comparison).cheaper},
 		{"shared answers", (*Comparison).sharing},
 	}
+}
+
+// chosen says what a baseline that was not declared with the run costs.
+func (c *Comparison) chosen(all int) string {
+	if c.Baseline == "" || all <= len(c.Pairs) || c.Sequential != nil {
+		return ""
+	}
+	return fmt.Sprintf("; the baseline was chosen for this table: declared with the run it would be %d", len(c.Methods)-1)
+}
+
+// allowed says which clusters intervals and tests allow for.
+func (c *Comparison) allowed() string {
+	switch {
+	case c.Assumed:
+		return fmt.Sprintf(": they hold if no cluster is larger than the %d samples of the largest here", c.LargestHere)
+	case c.Largest > c.LargestHere:
+		return fmt.Sprintf(": the largest here has %d samples, and they allow for the %d of the largest in the task", c.LargestHere, c.Largest)
+	}
+	return ""
 }
 
 // Unconfirmed is what is said of a pair of which interval and test disagree.
@@ -143,10 +167,34 @@ func (d Difference) Verdict() string {
 	if d.Stop == nil && (d.Winner != "" || !d.equivalent()) {
 		text += d.Margins("; ")
 	}
-	if says == "" {
-		return text
+	if says != "" {
+		text += "; " + says
 	}
-	return text + "; " + says
+	return text + d.asSeen()
+}
+
+// oneWay reports whether graded values of all samples speak for one method.
+func (d Difference) oneWay() bool {
+	return strings.HasPrefix(d.Test, exactName) && d.Ties == 0 && d.Wins*d.Losses == 0 && d.Wins+d.Losses > 1
+}
+
+// unseen says why samples that all speak for one method do not prove it.
+func (d Difference) unseen() string {
+	better, mean := d.A, d.Difference.Value
+	if mean < 0 {
+		better, mean = d.B, -mean
+	}
+	return fmt.Sprintf("%s is better on all %d samples, by little: a loss of all on one sample in %.0f would make them equal, and %d %s show no such loss in %.0f %% of cases",
+		better, d.Wins+d.Losses, (1+mean)/mean, d.Units, d.unitsName(), 100*math.Pow(1+mean, -float64(d.Units)))
+}
+
+// asSeen is Student's interval with its condition, nothing where there is none.
+func (d Difference) asSeen() string {
+	if s := d.Seen; s != nil && d.Winner == "" && d.Stop == nil {
+		return fmt.Sprintf("; if no %s can differ by more than was seen (%.2f) it is within [%+.3f, %+.3f], which decides nothing",
+			strings.TrimSuffix(d.unitsName(), "s"), s.Most, zero(s.Low), zero(s.High))
+	}
+	return ""
 }
 
 // futile reports whether a sequential design has ruled out the differences that it
@@ -275,6 +323,21 @@ func (c *Comparison) open() (notes []string) {
 		if len(c.Pairs) > 1 && h.Winner == "" && sideOf(h.Difference) != 0 {
 			notes = append(notes, fmt.Sprintf("%s − %s: %s", p.A, p.B, h.situation().says(h)))
 		}
+	}
+	return notes
+}
+
+// conditions say of each winner of several pairs on what it rests.
+func (c *Comparison) conditions() (notes []string) {
+	for _, p := range c.Pairs {
+		if h := p.Metrics[c.Metric]; len(c.Pairs) > 1 && h.Winner != "" && h.Stop == nil {
+			if text := h.won(); text != "" {
+				notes = append(notes, fmt.Sprintf("%s − %s: %s wins %s", p.A, p.B, h.Winner, text))
+			}
+		}
+	}
+	if len(notes) > FewPairs {
+		return append(notes[:FewPairs:FewPairs], fmt.Sprintf("and %d more winners have such conditions", len(notes)-FewPairs))
 	}
 	return notes
 }

@@ -55,12 +55,11 @@ func (s *Sequence) Done() bool {
 	}) || s.at == s.total
 }
 
-// Add takes the values of the next sample by method, within 0 and 1, NaN for a
-// method that was not asked or has none.
-func (s *Sequence) Add(values []float64) error {
+// Add takes what the methods scored on the next sample, within 0 and 1.
+func (s *Sequence) Add(values []Reading) error {
 	for _, x := range values {
-		if x < 0 || x > 1 {
-			return fmt.Errorf("stop early: a trial scored %g: only measures within 0 and 1 can be followed: scale it to that range", x)
+		if x.Seen < 0 || x.Seen > 1 {
+			return fmt.Errorf("stop early: a trial scored %g: only measures within 0 and 1 can be followed: scale it to that range", x.Seen)
 		}
 	}
 	for m := range values {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"noema/kernel/base/score"
 	"noema/kernel/result/record"
 )
 
@@ -48,13 +49,26 @@ type Point struct {
 // race follows a pair through the samples in their order.
 type race struct {
 	schedule
-	stop    Stop
+	stop  Stop
+	seen  bets
+	worst [2]bets // with what both lost against the first method, and against the second; see [Lost]
+	lost  bool    // some trial
+}
+
+// bets are the evidence of a pair's units.
+type bets struct {
 	current unit
 	none    *evidence    // against no difference
 	far     [2]*evidence // against a difference of interest on either side
 	a, b    []float64    // what was scored, for looks
 	names   []string     // of clusters
+	lead    float64      // sum of the differences
 }
+
+// Reading is what a method scored on a sample: the mean of the epochs that have a value, and
+// the least and the most that it can be if those without one count. All three are equal where
+// none was lost; all are NaN for a method that was not asked.
+type Reading struct{ Seen, Low, High float64 }
 
 // schedule is a design over samples and pairs.
 type schedule struct {
@@ -104,54 +118,88 @@ func (p schedule) ends(i int) bool {
 func newRace(p schedule) *race {
 	r := &race{schedule: p, stop: Stop{State: Open, Detect: p.design.Detect}}
 	if p.design.Looks == 0 {
-		g := newGrid()
 		r.stop.E, r.stop.Needed = 1, p.needed
-		r.none = newEvidence(g, 0, -1, 1)
-		for i, sign := range []float64{-1, 1} {
-			r.far[i] = newEvidence(g, sign*p.design.Detect, -1, 1)
+		g := newGrid()
+		for _, b := range []*bets{&r.seen, &r.worst[0], &r.worst[1]} {
+			b.none = newEvidence(g, 0, -1, 1)
+			for i, sign := range []float64{-1, 1} {
+				b.far[i] = newEvidence(g, sign*p.design.Detect, -1, 1)
+			}
 		}
 	}
 	return r
 }
 
-// add takes what both scored on the next sample, within 0 and 1; NaN leaves it out,
-// as where the infrastructure failed a trial.
-func (r *race) add(a, b float64) {
+// take adds what both scored on a sample, unless one of them has no value.
+func (b *bets) take(x, y, largest float64, name string) {
+	if finite(x) && finite(y) {
+		b.current.sum += apart(x, y) / largest
+		b.current.size += 1 / largest
+		b.a, b.b, b.names = append(b.a, x), append(b.b, y), append(b.names, name)
+	}
+}
+
+// bet takes the unit that has ended.
+func (b *bets) bet() {
+	if b.current.size > 0 {
+		for _, e := range []*evidence{b.none, b.far[0], b.far[1]} {
+			e.bet(b.current.sum, b.current.size)
+		}
+		b.lead += b.current.sum
+	}
+	b.current = unit{}
+}
+
+// add takes what both scored on the next sample, within 0 and 1. Rules before the third leave
+// a sample out of which a trial was lost, as where the infrastructure failed it.
+func (r *race) add(a, b Reading) {
 	i := r.stop.Asked
 	r.stop.Asked++
-	if finite(a) && finite(b) {
-		r.current.sum += apart(a, b) / r.largest
-		r.current.size += 1 / r.largest
-		r.a, r.b, r.names = append(r.a, a), append(r.b, b), append(r.names, r.clusters[i])
+	name := r.clusters[i]
+	r.seen.take(a.Seen, b.Seen, r.largest, name)
+	if r.design.Rule >= worstCaseRule {
+		r.worst[0].take(a.Low, b.High, r.largest, name)
+		r.worst[1].take(a.High, b.Low, r.largest, name)
+		r.lost = r.lost || a.Low < a.High || b.Low < b.High
 	}
 	if !r.ends(i) {
 		return
 	}
 	if r.design.Looks > 0 {
 		r.look()
-	} else if r.current.size > 0 {
+	} else {
 		r.bet()
 	}
-	r.current = unit{}
 	if last := r.stop.Asked == len(r.clusters); last && r.stop.State == Open {
 		r.stop.State = Bound
 	}
-	if n := r.stop.Asked; r.none != nil && (n&(n-1) == 0 || r.stop.State != Open) {
+	if n := r.stop.Asked; r.design.Looks == 0 && (n&(n-1) == 0 || r.stop.State != Open) {
 		r.stop.Path = append(r.stop.Path, Point{n, r.stop.E})
 	}
 }
 
-// bet takes the unit that has ended.
+// worstCaseRule is the version of the rule since which a pair is decided only if it is in the
+// worst case of what was lost.
+const worstCaseRule = 3
+
+// bet takes the unit that has ended. What was lost counts against the method that leads; of
+// that case only the evidence on its side counts, which better values cannot lower.
 func (r *race) bet() {
-	for _, e := range []*evidence{r.none, r.far[0], r.far[1]} {
-		e.bet(r.current.sum, r.current.size)
+	r.seen.bet()
+	r.worst[0].bet()
+	r.worst[1].bet()
+	r.stop.E = r.seen.none.value()
+	ahead, worst := 1.0, &r.worst[0]
+	if r.seen.lead < 0 {
+		ahead, worst = -1, &r.worst[1]
 	}
-	log := r.none.log()
-	r.stop.E = r.none.value()
+	far := func(i int, sign float64) bool {
+		return reaches(r.seen.far[i].log(), r.needed) && (!r.lost || reaches(r.worst[i].far[i].logOn(sign), r.needed))
+	}
 	switch {
-	case reaches(log, r.needed):
+	case reaches(r.seen.none.log(), r.needed) && (!r.lost || reaches(worst.none.logOn(ahead), r.needed)):
 		r.stop.State = Decided
-	case reaches(r.far[0].log(), r.needed) && reaches(r.far[1].log(), r.needed):
+	case far(0, 1) && far(1, -1):
 		r.stop.State = Futile
 	}
 }
@@ -166,15 +214,30 @@ func (r *race) look() {
 		return
 	}
 	r.stop.Look, r.stop.Level = due, r.levels[due-1]
-	j := Options{Level: 1 - r.stop.Level, Test: r.test}.plan(1).judge(pair(r.a, r.b, r.clustersOf(r.names)), Stop{})
-	m, _ := j.interval("")
-	value, _ := j.test()
+	m, value := r.judge(r.seen)
+	d := Difference{Difference: m}
+	if r.lost {
+		low, _ := r.judge(r.worst[0])
+		high, _ := r.judge(r.worst[1])
+		d.Lost = &Lost{Low: Number(low.Low), High: Number(high.High)}
+	}
+	low, high := d.ends()
 	switch {
-	case sideOf(m) != 0 && value <= r.stop.Level:
+	case d.side() != 0 && value <= r.stop.Level:
 		r.stop.State = Decided
-	case m.HasInterval() && -r.design.Detect < m.Low && m.High < r.design.Detect:
+	case m.HasInterval() && -r.design.Detect < low && high < r.design.Detect:
 		r.stop.State = Futile
 	}
+}
+
+// judge is the difference at the level of the look, with its p-value.
+func (r *race) judge(b bets) (score.Metric, float64) {
+	p := pair(b.a, b.b, r.clustersOf(b.names))
+	p.largest = int(r.largest)
+	j := Options{Level: 1 - r.stop.Level, Test: r.test}.plan(1).judge(p, Stop{})
+	m, _ := j.interval("")
+	value, _ := j.test()
+	return m, value
 }
 
 // clustersOf is nil where all samples stand alone.

@@ -98,7 +98,9 @@ func TestOBrienFleming(t *testing.T) {
 func raceOf(p schedule, next func(i int) (a, b float64)) Stop {
 	r := newRace(p)
 	for i := range p.clusters {
-		if r.add(next(i)); r.stop.State != Open {
+		if a, b := next(i); !finite(a + b) {
+			r.add(Reading{math.NaN(), math.NaN(), math.NaN()}, Reading{math.NaN(), math.NaN(), math.NaN()})
+		} else if r.add(Reading{a, a, a}, Reading{b, b, b}); r.stop.State != Open {
 			break
 		}
 	}
@@ -210,9 +212,10 @@ func (a audited) inOrder(random *rand.Rand, samples, count int) (values [][][]fl
 func winnerOf(t *testing.T, d record.Design, count int, values [][][]float64, clusters []string) bool {
 	s := NewSequence(d, "", count, clusters)
 	for !s.Done() {
-		row := make([]float64, count)
+		row := make([]Reading, count)
 		for m := range row {
-			row[m] = sum(values[m][s.At()]) / float64(len(values[m][s.At()]))
+			x := sum(values[m][s.At()]) / float64(len(values[m][s.At()]))
+			row[m] = Reading{x, x, x}
 		}
 		if err := s.Add(row); err != nil {
 			t.Fatal(err)
@@ -300,4 +303,27 @@ func quantileOf(xs []int, part float64) int {
 func newTruePower(n int, apart, win float64) float64 {
 	m := matchedPower{n, apart, insignificant(n, 0.05)}
 	return m.power((2*win - 1) * apart)
+}
+
+// TestWorstCaseOfADesign: nine trials that one method lost and the other has right undo the lead
+// on nine others; runs of the rule before are followed as they were made.
+func TestWorstCaseOfADesign(t *testing.T) {
+	for _, looks := range []int{0, 2} {
+		for rule, want := range map[int]State{2: Decided, record.DesignRule: Bound} {
+			p := newSchedule(record.Design{Rule: rule, Looks: looks, Detect: 0.05}, "", make([]string, 18), 1)
+			r := newRace(p)
+			for i := range 18 {
+				a, b := Reading{1, 1, 1}, Reading{0, 0, 0}
+				if i < 9 {
+					a, b = Reading{math.NaN(), 0, 1}, Reading{1, 1, 1}
+				}
+				if r.add(a, b); r.stop.State != Open {
+					break
+				}
+			}
+			if r.stop.State != want {
+				t.Errorf("%d looks, rule %d: %s, want %s", looks, rule, r.stop.State, want)
+			}
+		}
+	}
 }

@@ -42,7 +42,7 @@ func name(sides []*side) {
 func dataOf(sides []*side, runs []*Recorded, metrics []string) (Data, error) {
 	labels := make([]string, len(sides))
 	var trials []*record.Trial
-	planned := map[string]int{}
+	planned, plans := map[string]int{}, make([]map[string]int, len(sides))
 	for i, s := range sides {
 		labels[i] = s.label
 		plan := map[record.TrialID]bool{}
@@ -61,13 +61,20 @@ func dataOf(sides []*side, runs []*Recorded, metrics []string) (Data, error) {
 				}
 			}
 		}
-		planned[s.label] = len(plan)
+		planned[s.label], plans[i] = len(plan), map[string]int{}
+		for id := range plan {
+			plans[i][id.Sample]++
+		}
 	}
 	d, err := FromTrials(labels, samplesOf(runs), trials, metrics...)
 	if err != nil {
 		return d, err
 	}
 	d.Planned = planned
+	d.expect(plans)
+	for _, r := range runs {
+		d.Largest = max(d.Largest, largestCluster(r.Task.Samples))
+	}
 	var all []*record.Run
 	for _, r := range runs {
 		all = append(all, r.Run)
@@ -75,6 +82,30 @@ func dataOf(sides []*side, runs []*Recorded, metrics []string) (Data, error) {
 	}
 	d.AddSeeds(func(run *record.Run, method string) string { return labelIn(sides, run, method) }, all...)
 	return d, nil
+}
+
+// expect notes the trials that were to be there and are not. plans are, along the methods, how
+// many each was to have on a sample.
+func (d Data) expect(plans []map[string]int) {
+	for i, s := range d.Samples {
+		absent := make([]int, len(d.Methods))
+		for m := range absent {
+			absent[m] = max(0, plans[m][s.ID]-len(s.Cells[m]))
+		}
+		d.Samples[i].Absent = absent
+	}
+}
+
+// largestCluster is how many samples the largest cluster has; 0 where all stand alone.
+func largestCluster(samples []task.Sample) (most int) {
+	count := map[string]int{}
+	for _, s := range samples {
+		if s.Cluster != "" {
+			count[s.Cluster]++
+			most = max(most, count[s.Cluster])
+		}
+	}
+	return most
 }
 
 // samplesOf are the samples of all runs, in an order that does not depend on the
@@ -191,6 +222,15 @@ func (m *Merged) Declared() bool {
 		}
 	}
 	return true
+}
+
+// Baseline is the label of the method that the one run declared as its baseline; empty where it
+// declared none, and for several runs, which were not declared together.
+func (m *Merged) Baseline() string {
+	if of := m.runs[0].Run.Config.Baseline; of != "" && len(m.runs) == 1 {
+		return labelIn(m.sides, m.runs[0].Run, of)
+	}
+	return ""
 }
 
 // Test is the test that the runs declared.

@@ -137,6 +137,9 @@ func (s *study) spent(d Data, w Way, l spender, v view, r Resource, budget float
 			out[i] = 0
 		case w != Dialled:
 			out[i] = drawsOf(d.Samples[i].Cells[m], v).used(w, at.draws)
+			if worth, fills := v.fill(); fills && d.Samples[i].lost(m, v) > 0 {
+				out[i] = worth // whatever the others of its draws were
+			}
 		}
 	}
 	return out

@@ -1,8 +1,10 @@
 package compare
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -20,8 +22,11 @@ func (t stratum) paired(a, b int, v view) pairing {
 	at := map[string]int{}
 	var ids, clusters []string
 	var sumA, sumB, n []float64
+	first, second := v.sides()
+	largest := 0
 	for _, d := range t.data {
-		x, y := d.values(a, v), d.values(b, v)
+		largest = max(largest, d.Largest)
+		x, y := d.values(a, first), d.values(b, second)
 		for i, s := range d.Samples {
 			j, known := at[s.ID]
 			if !known {
@@ -38,7 +43,9 @@ func (t stratum) paired(a, b int, v view) pairing {
 	for j := range ids {
 		sumA[j], sumB[j] = sumA[j]/n[j], sumB[j]/n[j] // 0/0 is NaN: undefined
 	}
-	return pair(sumA, sumB, orAlone(clusters))
+	p := pair(sumA, sumB, orAlone(clusters))
+	p.largest = largest
+	return p
 }
 
 // compose is the rule of a sum of strata by their weights, which may be below 0: the
@@ -106,7 +113,20 @@ func (s *study) difference(strata []stratum, p Pair, o plan) Difference {
 	if unanswered > 0 {
 		out.AnsweredOnly = at(answeredOnly)
 	}
+	v.treatment = completeCase
+	out.weigh(lost(strata, a, v), lost(strata, b, v), at)
 	return out
+}
+
+// lost counts the trials of a method without a value that counts, over strata.
+func lost(strata []stratum, m int, v view) (n int) {
+	for _, t := range strata {
+		v.metric = t.Metric
+		for _, d := range t.data {
+			n += d.lost(m, v)
+		}
+	}
+	return n
 }
 
 // differ compares two methods over strata as v looks at them.
@@ -125,7 +145,7 @@ func (s *study) differ(strata []stratum, a, b int, v view, o plan) Difference {
 	d.Difference = d.over(parts, weights)
 	r := pooledRule(parts, weights, o)
 	if r == nil || !d.Difference.Defined || slices.ContainsFunc(strata, func(t stratum) bool { return t.Metric == score.Graded }) {
-		warn(&d.Difference, "no interval: a task has fewer than two samples, or a model grades it")
+		warn(&d.Difference, "no interval: %s", blocking(strata, parts))
 		return d
 	}
 	d.Difference.Low, d.Difference.High = r.interval(o.simultaneous())
@@ -136,6 +156,20 @@ func (s *study) differ(strata []stratum, a, b int, v view, o plan) Difference {
 	}
 	d.Interval, d.Test, d.P, d.rule = pooledName, pooledName, Number(r.pValue()), r
 	return d
+}
+
+// blocking says which tasks have no interval, and why.
+func blocking(strata []stratum, parts []pairing) string {
+	var why []string
+	for i, t := range strata {
+		switch {
+		case t.Metric == score.Graded:
+			why = append(why, "a model grades "+t.Task)
+		case parts[i].units < 2:
+			why = append(why, fmt.Sprintf("both methods have a score on %d independent samples of %s, and it takes 2", parts[i].units, t.Task))
+		}
+	}
+	return strings.Join(why, "; ")
 }
 
 // over is the mean difference over strata, with what is counted beside it. It is undefined

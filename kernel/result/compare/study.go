@@ -94,6 +94,8 @@ func CompareStudy(cells []CellData, o Options) (*Study, error) {
 		}
 	}
 	out.Slices = s.slices()
+	out.Verdict = s.reversals(out.Slices, whole.Pairs) + out.Verdict
+	out.Whole.Verdict = out.Verdict
 	out.Interactions = s.interactions()
 	if s.Baseline == "" {
 		out.Ranks = ranks(s.methods, whole.Pairs)
@@ -107,8 +109,8 @@ func CompareStudy(cells []CellData, o Options) (*Study, error) {
 
 // verdict compares the methods on the mean of all tasks, with the winners.
 func (s *study) verdict() Slice {
-	whole := s.slice(s.strata, len(s.pairs), "", "")
-	decide(whole.Pairs, s.Level)
+	whole := s.slice(s.strata, s.family, "", "")
+	decide(whole.Pairs, s.plan)
 	return whole
 }
 
@@ -180,13 +182,13 @@ func (s *study) slices() (all []Slice) {
 	kind := func(parts [][]stratum, task, model func(i int) string) {
 		var kind []Slice
 		for i, part := range parts {
-			kind = append(kind, s.slice(part, len(parts)*len(s.pairs), task(i), model(i)))
+			kind = append(kind, s.slice(part, len(parts)*s.family, task(i), model(i)))
 		}
 		var family []Difference
 		for _, one := range kind {
 			family = append(family, one.Pairs...)
 		}
-		decide(family, s.Level)
+		decide(family, s.over(len(parts)*s.family))
 		for i := range kind {
 			kind[i].Pairs, family = family[:len(s.pairs)], family[len(s.pairs):]
 		}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -65,8 +66,8 @@ func TestStudyOfOneCell(t *testing.T) {
 		s := studyOf(t, []CellData{one}, Options{})
 		for i, p := range c.Pairs {
 			want, got := p.Metrics["x"], s.Whole.Pairs[i].Metrics["x"]
-			if fmt.Sprint(want) != fmt.Sprint(got) {
-				t.Errorf("pair %s − %s:\n%+v\n%+v", p.A, p.B, want, got)
+			if x, y := methods.Must(json.Marshal(want)), methods.Must(json.Marshal(got)); string(x) != string(y) {
+				t.Errorf("pair %s − %s:\n%s\n%s", p.A, p.B, x, y)
 			}
 		}
 		if s.Verdict != c.Verdict || len(s.Slices) != 0 || len(s.Interactions) != 0 {

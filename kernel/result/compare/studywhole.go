@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"noema/kernel/base/score"
 	"noema/methods"
@@ -11,7 +12,7 @@ import (
 // whole is the study as one comparison on the mean of its tasks.
 func (s *study) whole(of Slice) *Comparison {
 	c := &Comparison{
-		Metric: of.Metric, Metrics: []string{of.Metric}, Level: s.Level, PairLevel: s.over(len(s.pairs)).simultaneous(),
+		Metric: of.Metric, Metrics: []string{of.Metric}, Level: s.Level, PairLevel: s.simultaneous(),
 		Baseline: s.Baseline, Samples: of.Samples, Chance: map[string]float64{},
 	}
 	if len(s.envelope) > 0 {
@@ -31,7 +32,7 @@ func (s *study) whole(of Slice) *Comparison {
 		p.Winner, p.Verdict = d.Winner, d.Verdict()
 		c.Pairs = append(c.Pairs, p)
 	}
-	c.Verdict = c.verdict()
+	c.Verdict = c.verdict() + c.within()
 	if slices.ContainsFunc(s.strata, func(t stratum) bool { return t.Metric == score.Graded }) {
 		c.Notes = append(c.Notes, "a model grades answers of this study: the study names no winner; \"noema label\" and a comparison of the one run decide")
 	}
@@ -41,6 +42,33 @@ func (s *study) whole(of Slice) *Comparison {
 		}
 	}
 	return c
+}
+
+// reversals say, before the mean, on which tasks a method is proven worse than one that it is
+// better than, on the mean or on another task; nothing where there are none.
+func (s *study) reversals(slices []Slice, whole []Difference) string {
+	var parts []string
+	for i, p := range s.pairs {
+		wins := map[string][]string{} // of each, by task
+		for _, one := range slices {
+			if w := one.Pairs[i].Winner; one.Task != "" && one.Model == "" && w != "" {
+				wins[w] = append(wins[w], one.Task)
+			}
+		}
+		overall := whole[i].Winner
+		for _, of := range [][2]string{{p.A, p.B}, {p.B, p.A}} {
+			if len(wins[of[0]]) > 0 && (overall == of[1] || overall == "" && len(wins[of[1]]) > 0) {
+				parts = append(parts, fmt.Sprintf("on %s %s is better than %s", Listed(wins[of[0]]), of[0], of[1]))
+			}
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	if more := len(parts) - FewPairs; more > 1 {
+		parts = append(parts[:FewPairs:FewPairs], fmt.Sprintf("%d more such pairs", more))
+	}
+	return "the tasks disagree: " + strings.Join(parts, ", ") + "; on the mean of all: "
 }
 
 // stats are the numbers of a method over all cells: what a trial uses is the mean of the

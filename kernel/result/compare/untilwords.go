@@ -19,6 +19,9 @@ func (c *Comparison) notesUntil() []string {
 	}
 	notes := []string{fmt.Sprintf("the rule was declared before the first sample: ask at most %d samples, look at %s %s, and stop asking a method when each of its pairs has a winner or is shown to differ by less than %.3g; a pair that is decided keeps its numbers; %s",
 		s.Bound, c.Metric, look, s.Detect, holds)}
+	if s.Rule < worstCaseRule {
+		notes = append(notes, fmt.Sprintf("the run stopped by rule %d, under which a sample with a failed trial was left out; a new run stops by rule %d, which takes the worst case of it", s.Rule, worstCaseRule))
+	}
 	if v := s.Saved; v != nil && v.Trials > 0 {
 		text := fmt.Sprintf("saved against asking every sample: %d trials", v.Trials)
 		if v.Calls.Defined() {

@@ -25,6 +25,23 @@ func (c *Comparison) verdict() string {
 	return c.overall()
 }
 
+// within says for which budget a verdict is.
+func (c *Comparison) within() string {
+	if c.Budget == nil || len(c.Pairs) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, one := range []struct {
+		most float64
+		text string
+	}{{float64(c.Budget.Calls), "%.0f calls"}, {float64(c.Budget.Tokens), "%.0f tokens"}, {c.Budget.Cost.USD(), "$%g"}, {c.Budget.Time.Seconds(), "%g s"}} {
+		if one.most > 0 {
+			parts = append(parts, fmt.Sprintf(one.text, one.most))
+		}
+	}
+	return " (within a budget of " + Listed(parts) + " a trial)"
+}
+
 // sorted are the methods that have a baseline by what is proven.
 func (c *Comparison) sorted() string {
 	var better, worse, open []string
@@ -99,7 +116,7 @@ func (c *Comparison) results() (beats map[string][]string, left []string) {
 		}
 	}
 	for _, m := range c.Methods {
-		if !beaten[m.Method] {
+		if !beaten[m.Method] && m.Metrics[c.Metric].Value.Defined {
 			left = append(left, m.Method)
 		}
 	}

@@ -18,8 +18,9 @@ type layout struct {
 	harness                                       string
 	id, trial, epoch, method, model, task, failed []string
 	asked, score                                  []string // all that a row has
-	name                                          string   // of the measure; empty for the column's
-	tokens                                        string   // path to those of tokens
+	cluster, group                                []string
+	name                                          string // of the measure; empty for the column's
+	tokens                                        string // path to those of tokens
 }
 
 // layoutOf is the layout of rows that begin with first; false if they have no scores.
@@ -46,7 +47,7 @@ func layoutOf(first table.Row, metrics []string) (layout, bool) {
 		{
 			harness: "rows of scores", id: append(slices.Clone(idColumns), "sample", "instance_id"), epoch: []string{"epoch", "run", "attempt"},
 			method: []string{"method", "agent", "system"}, model: []string{"model"}, task: []string{"task", "dataset", "benchmark"},
-			asked: askedColumns, failed: []string{"error", "failure"}, score: scores,
+			asked: askedColumns, failed: []string{"error", "failure"}, score: scores, cluster: []string{"cluster"}, group: []string{"group"},
 		},
 	}
 	has := func(path string) bool {
@@ -71,7 +72,7 @@ func (r *results) row(row table.Row, l layout) (err error) {
 		}
 		return found
 	}
-	p := Prediction{Place: fmt.Sprintf("%s:%d", row.File, row.Number), ID: text(l.id), Trial: text(l.trial), Failure: text(l.failed), Scores: map[string]float64{}}
+	p := Prediction{Place: fmt.Sprintf("%s:%d", row.File, row.Number), ID: text(l.id), Trial: text(l.trial), Failure: text(l.failed), Scores: map[string]float64{}, Cluster: text(l.cluster), Group: text(l.group)}
 	o := origin{l.harness, text(l.method), text(l.model), text(l.task)}
 	epoch, name := text(l.epoch), text([]string{l.name})
 	if err != nil {

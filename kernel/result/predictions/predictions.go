@@ -68,6 +68,8 @@ type Prediction struct {
 
 	Scores map[string]float64 // that the file gives, by measure; see [ReadResults]
 	Trial  string             // id of the trial in all the world, if the file has one
+	// Cluster names samples that belong together, and Group a kind of them, if the file does.
+	Cluster, Group string
 }
 
 // unknown is the use of a trial of which a log says nothing: calls without count,

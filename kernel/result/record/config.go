@@ -22,6 +22,9 @@ type Config struct {
 	Graders  []Model  `json:"graders,omitempty"` // models that grade the answers, in the order of the scorer's
 	Design   *Design  `json:"design,omitempty"`  // nil if all trials are made
 	Test     string   `json:"test,omitempty"`    // of graded measures, declared before the run: "exchange", or empty for the default
+	// Baseline is the label of the method that every other is compared with, declared before the
+	// run; empty if every pair is.
+	Baseline string `json:"baseline,omitempty"`
 	// TextRules is the version of the rules by which texts are scored, 0 for the first
 	// and where no sample asks for a text.
 	TextRules int `json:"text_rules,omitempty"`
@@ -49,8 +52,10 @@ type Design struct {
 func (d *Design) Outdated() bool { return d.Looks > 0 && d.Rule < DesignRule }
 
 // DesignRule is the present version of the rule of a [Design]. Since 2 a limit takes the
-// first samples of the order that the seed decides, and looks use other tests.
-const DesignRule = 2
+// first samples of the order that the seed decides, and looks use other tests. Since 3 a pair is
+// decided only if it is in the worst case of the trials that failed, and looks at graded values
+// use an exact rule.
+const DesignRule = 3
 
 // Task identifies the samples of a run.
 type Task struct {

@@ -25,7 +25,7 @@ func fullConfig() Config {
 		Seed:      3,
 		Sampling:  Sampling{Temperature: ptr(0.5), TopP: ptr(0.9), TopK: ptr(40), MaxTokens: ptr(100), Logprobs: ptr(5)},
 		Limits:    Limits{Calls: 1, Tokens: 2, Cost: 3, Time: 4},
-		Design:    &Design{Rule: DesignRule, Looks: 5, Detect: 0.1, Largest: 3}, Test: "exchange",
+		Design:    &Design{Rule: DesignRule, Looks: 5, Detect: 0.1, Largest: 3}, Test: "exchange", Baseline: "anot",
 		Graders: []Model{{ID: methods.ModelID{Provider: "openai", Endpoint: "e", Model: "m", Weights: "w", Config: "c"}, Simulated: true}},
 	}
 }

@@ -46,7 +46,9 @@ type Experiment struct {
 	Looks int    `json:"looks" part:"what" min:"0" max:"50" doc:"look at the results N times, at least 2, evenly, and stop at the look that decides (O'Brien-Fleming); more power at the full limit than until decided"`
 	// Equivalence and Test say how methods are compared: see the README of package compare.
 	Equivalence float64 `json:"equivalence" part:"design" max:"1" zero:"-1" doc:"methods that differ by less than this are equivalent, as in 0.05; until and looks may stop there (their default: 0.1)"`
-	Test        string  `json:"test" part:"what" choices:"exchange" doc:"exchange: decide graded measures by exchange of the methods' names, which finds more; it asks whether they answer alike, not whether their means are equal"`
+	// Baseline declares that every other method is compared with this one alone.
+	Baseline string `json:"-"`
+	Test     string `json:"test" part:"what" choices:"exchange" doc:"exchange: decide graded measures by exchange of the methods' names, which finds more; it asks whether they answer alike, not whether their means are equal"`
 
 	// Limits of each trial; 0 means no limit.
 	CallLimit  int           `json:"call-limit" part:"what" min:"0" doc:"model and tool calls per trial"`

@@ -160,14 +160,14 @@ func (s *sequence) ended() error {
 	defer s.turn.Broadcast()
 	c := s.x.run.Config
 	for !s.rule.Done() {
-		values := make([]float64, len(c.Methods))
+		values := make([]compare.Reading, len(c.Methods))
 		for m, method := range c.Methods {
 			var whole bool
 			if values[m], whole = s.x.headline(method.Label, c.Task.Samples[s.rule.At()]); !whole && s.rule.Asks(m) {
 				return nil
 			}
 			if !s.rule.Asks(m) {
-				values[m] = math.NaN()
+				values[m] = compare.Reading{Seen: math.NaN(), Low: math.NaN(), High: math.NaN()}
 			}
 		}
 		if err := s.rule.Add(values); err != nil {
@@ -177,21 +177,24 @@ func (s *sequence) ended() error {
 	return errDecided
 }
 
-// headline is what a method scored on a sample, the mean of its epochs, and whether
-// all of them are there. It is NaN where the infrastructure failed them all.
-func (x *execution) headline(label, sample string) (mean float64, whole bool) {
-	total, n := 0.0, 0
+// headline is what a method scored on a sample, the mean of its epochs, and whether all of
+// them are there. What the infrastructure failed may be worth anything; where nothing else is
+// there it is NaN.
+func (x *execution) headline(label, sample string) (r compare.Reading, whole bool) {
+	total, n, lost := 0.0, 0.0, 0.0
 	for e := range x.run.Config.Epochs {
 		t := x.trials[record.TrialID{Method: label, Sample: sample, Epoch: e}]
 		if t == nil {
-			return 0, false
+			return r, false
 		}
 		if _, v, ok := compare.Headline(t); ok {
 			total += v
 			n++
+		} else if t.Infra && x.samples[sample].Scored() {
+			lost++
 		}
 	}
-	return total / float64(n), true
+	return compare.Reading{Seen: total / n, Low: total / (n + lost), High: (total + lost) / (n + lost)}, true
 }
 
 // conclude notes in the run what the rule left, when it is done, and what it cost to

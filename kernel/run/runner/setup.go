@@ -194,6 +194,7 @@ func (e *Setup) config(samples []task.Sample, design *record.Design) (record.Con
 		Design:   design,
 		Test:     e.Test,
 		Reading:  reply.Rules,
+		Baseline: e.Baseline,
 	}
 	for _, by := range e.Graders {
 		c.Graders = append(c.Graders, modelOf(by))

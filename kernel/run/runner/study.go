@@ -168,7 +168,7 @@ func (s Study) resolve() ([]record.Config, error) {
 // config is the configuration of the study over those of its cells.
 func (s Study) config(cells []record.Config) (record.Config, error) {
 	first := cells[0]
-	c := record.Config{Methods: slices.Clone(first.Methods), Epochs: first.Epochs, Seed: first.Seed, Study: &record.Study{Rule: record.StudyRule}}
+	c := record.Config{Methods: slices.Clone(first.Methods), Epochs: first.Epochs, Seed: first.Seed, Baseline: first.Baseline, Study: &record.Study{Rule: record.StudyRule}}
 	for i := range c.Methods {
 		c.Methods[i].Options, c.Methods[i].Data = nil, "" // which cells say
 	}

@@ -136,7 +136,10 @@ func standing(p compare.ParetoPoint) string {
 	case compare.Costlier:
 		return "cheaper: " + by
 	case compare.Undecided:
-		return "probably beaten by " + by
+		if len(p.By) == 0 {
+			return "no order shown"
+		}
+		return fmt.Sprintf("behind %s so far (%s p = %.2f, use p = %.2f, not corrected)", p.By[0], "merit", float64(p.MeritP[0]), float64(p.ThriftP[0]))
 	}
 	return ""
 }

@@ -98,15 +98,15 @@ func crossingText(r compare.Resource, p compare.CurvePair) string {
 
 func confidenceTable(all []compare.Confidence) display.Table {
 	t := display.Table{Title: "what the methods know of their mistakes"}
-	t.AddWhole("method", "Brier score", "ECE", "surest 25 %", "50 %", "75 %", "all", "confidence")
+	t.AddWhole("method", "Brier score", "ECE", "by chance", "surest 25 %", "50 %", "75 %", "all", "confidence")
 	for _, c := range all {
-		row := []string{c.Method, metric(c.Brier, true), metric(c.ECE, true)}
+		row := []string{c.Method, metric(c.Brier, true), metric(c.ECE, true), orDash(float64(c.ByChance), c.ByChance.Defined())}
 		for _, s := range c.Selective {
 			row = append(row, fmt.Sprintf("%s of %.0f %%", metric(s.Value, true), 100*s.Answered))
 		}
 		t.Row(append(row, c.Source)...)
 	}
-	t.Notes = []string{"Brier score and ECE: 0 is perfect; ECE is too high on average where samples are few; answers of equal confidence are taken together"}
+	t.Notes = []string{"Brier score and ECE: 0 is perfect; by chance: about what ECE a method shows on so few samples whose confidences are right; answers of equal confidence are taken together"}
 	return t
 }
 

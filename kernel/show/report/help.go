@@ -19,7 +19,7 @@ var helps = map[string]string{
 	"cost":                    "dollars of a trial at the price when it was asked, on average, with its share of what the method compiled once",
 	"model time":              "time of a trial's calls added up, also of those side by side",
 	"outcomes":                "how answers came about: answered, or why there is none",
-	"for what it takes":       "best value: no other method is as good for less; beaten: another wins and takes less; probably beaten: it looks so, and is not proven",
+	"for what it takes":       "best value: no other method is as good for less; beaten: another wins and takes less; behind: another looks better and cheaper, each with the p-value that is given, and neither is proven; no order shown: the data do not tell",
 	differenceHeading:         "the first method minus the second: above 0 the first is better; the interval holds the true difference at the level that a note names",
 	sidesHeading:              "samples on which the first method is better, worse and equal",
 	"p, corrected":            "how often chance alone shows such a difference, times the number of pairs; below 0.05 is called proven",

@@ -125,13 +125,27 @@ def pair(a, b, level):
         out["low"], out["high"] = tango(wins, losses, n, level)
         out["p"] = exact(abs(wins - losses) / np.sqrt(max(1, wins + losses)), n)
         return out
-    weight = both["cluster"].value_counts().max() / n
-    half = lambda alpha: allowed(d, both["cluster"].to_numpy(), weight, alpha)
-    out["low"], out["high"] = max(-1, d.mean() - half(1 - level)), min(1, d.mean() + half(1 - level))
-    out["p"] = 1.0
-    if half(1.0) < abs(d.mean()):
-        out["p"] = np.exp(brentq(lambda a: half(np.exp(a)) - abs(d.mean()), np.log(1e-12), 0, xtol=1e-13))
+    groups = pd.Series(d).groupby(both["cluster"].to_numpy())
+    sums, sizes = groups.sum().to_numpy(), groups.size().to_numpy(float)
+    above = lambda m: gaffke(sums - m * sizes, -(1 + m) * sizes.max())
+    below = lambda m: gaffke(m * sizes - sums, (m - 1) * sizes.max())
+    alpha = (1 - level) / 2
+    out["low"] = brentq(lambda m: above(m) - alpha, -1, d.mean(), xtol=1e-10) if above(d.mean()) > alpha else d.mean()
+    out["high"] = brentq(lambda m: below(m) - alpha, d.mean(), 1, xtol=1e-10) if below(d.mean()) > alpha else d.mean()
+    out["p"] = min(1.0, 2 * min(above(0), below(0)))
     return out
+
+
+def gaffke(y, worst):
+    """The chance that the sum of all y and the worst value, each times an exponential of its own,
+    is 0 or less."""
+    y = np.append(y, worst)
+    if (y <= 0).all() or (y >= 0).all():
+        return float((y <= 0).all())
+    v = np.arange(-30, 30, 0.02)
+    t = np.outer(np.exp(v) / np.sqrt((y**2).sum()), y)
+    wave = np.exp(-0.5 * np.log1p(t**2).sum(1)) * np.sin(np.arctan(t).sum(1))
+    return 0.5 - wave.sum() * 0.02 / np.pi
 
 
 def ratio(a, b, level):

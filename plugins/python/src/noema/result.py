@@ -30,6 +30,8 @@ class Pair(NamedTuple):
     p: Optional[float]  # corrected for the number of pairs
     n: int  # samples
     verdict: str  # one sentence
+    least: Optional[float] = None  # low and high, whatever the trials without a score would have scored
+    most: Optional[float] = None
 
 
 class Shown:
@@ -295,6 +297,8 @@ def pairs_of(comparison: dict[str, Any]) -> list[Pair]:
 def _pair(p: dict[str, Any], metric: str) -> Pair:
     found = p["metrics"].get(metric) or {}
     d = found.get("difference") or {}
+    lost = found.get("lost") or d
     return Pair(
-        p["a"], p["b"], p.get("winner", ""), d.get("value"), d.get("low"), d.get("high"), found.get("p_corrected"), d.get("n", 0), p["verdict"]
+        p["a"], p["b"], p.get("winner", ""), d.get("value"), d.get("low"), d.get("high"), found.get("p_corrected"), d.get("n", 0), p["verdict"],
+        lost.get("low"), lost.get("high"),
     )

@@ -146,7 +146,8 @@ def not_worse(result: Result, than: Union[Result, str] = "", method: str = "", b
 
     method is by default the first of the run. than is another method of the run,
     by default the second; or another run that has the method with other code. The
-    whole interval of the difference must lie above -by: too few samples fail, too.
+    whole interval of the difference must lie above -by, also if every trial that failed
+    had gone against the method: too few samples fail, and so do too many failures.
     """
     method = method or result.methods[0]
     comparison, own, other = result.comparison, method, than
@@ -158,7 +159,7 @@ def not_worse(result: Result, than: Union[Result, str] = "", method: str = "", b
             return
     other = other or result.methods[1]
     for pair in pairs_of(comparison):
-        low, high = pair.low, pair.high
+        low, high = pair.least, pair.most
         if {pair.a, pair.b} != {own, other}:
             continue
         if low is None or high is None:
