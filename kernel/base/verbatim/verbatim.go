@@ -86,8 +86,8 @@ func (n *Node) within(raw []byte) []byte {
 		to := end(raw, at)
 		if value := below.apply(raw[at:to]); value != nil {
 			between := raw[before:start]
-			if !kept {
-				between = bytes.TrimLeft(between, " \t\r\n,")
+			if !kept { // what was before it was cut out
+				between = between[bytes.IndexByte(between, ',')+1:]
 			}
 			kept = true
 			out = append(append(append(out, between...), raw[start:at]...), value...)
