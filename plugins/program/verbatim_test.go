@@ -102,7 +102,7 @@ func between(t *testing.T, url string, store *cache.Store, w wires.Wire) http.Ha
 // server and at the program, but for the fields that the README names, whatever words they hold;
 // replies in events hold the same. Every wire is asked, with and without a store.
 func TestBytesCrossAsTheyAre(t *testing.T) {
-	each := map[bool]int{false: 19_000, true: 300}[testing.Short()] // of six wires
+	each := map[bool]int{false: 17_000, true: 300}[testing.Short()] // of six wires
 	for _, w := range []wires.Wire{wires.Chat, wires.Responses, wires.Completions, wires.Messages, wires.Embeddings, wires.CountTokens} {
 		t.Run(string(w), func(t *testing.T) {
 			t.Parallel()
