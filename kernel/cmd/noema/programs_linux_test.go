@@ -218,12 +218,13 @@ while True:
     try: ask(question + str(i)); i += 1
     except Exception: pass`)
 	c.write("q/modest.py", asking+`
-def tries(text, place):
-    sent = {"messages": [{"role": "user", "content": text}]}
-    try: post("/chat/completions", sent, **{"Noema-Call": place})
+import threading
+def tries(text):
+    try: ask(text)
     except Exception: pass
-for i in range(9): tries(question + str(i), f"0/{i}")
-for i in range(8): tries(question, f"0.{i}/0")
+for i in range(9): tries(question + str(i))
+ts = [threading.Thread(target=tries, args=(question,)) for i in range(8)]
+[t.start() for t in ts]; [t.join() for t in ts]
 print("Answer: yes")`)
 	r := c.start(c.command("compare", "--task", "quiz.jsonl", "--model", "openai/tiny", "--methods", "exec:python3 p/stubborn.py,exec:python3 q/modest.py"))()
 	want(t, r.stdout+r.stderr, "not today", "1 answered")
@@ -272,7 +273,7 @@ func TestALimitEndsAProgram(t *testing.T) {
 	}
 	needPython(t)
 	server := providertest.New(providertest.Config{Answer: yes})
-	defer server.Close()
+	t.Cleanup(server.Close)
 	for name, program := range map[string]string{
 		"goes on": `
 for i in range(6):

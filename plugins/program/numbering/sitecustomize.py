@@ -4,7 +4,6 @@ Python imports this module when it starts. Nothing here may fail the program: wh
 not as expected is left as it is, and its calls have no number.
 """
 
-import contextvars
 import functools
 import importlib.machinery
 import importlib.util
@@ -42,9 +41,9 @@ class _Place:
 
 
 _root = _Place(os.environ.get("NOEMA_PLACE", "0"))
-_within = contextvars.ContextVar("noema_within", default=False)  # a call, or a submission
 _jobs = threading.local()  # .place: of what this thread does now
 _tasks = weakref.WeakKeyDictionary()  # the places of tasks
+_calling = weakref.WeakSet()  # the tasks that are within a call
 _unknown = _Place("?", False)  # of a task that a loop of another kind has started
 
 
@@ -71,6 +70,29 @@ def _here():
     if task is None:
         return getattr(_jobs, "place", None) or _root
     return _tasks.get(task) or getattr(_jobs, "starting", None) or _unknown
+
+
+class _Within:
+    """Whether what runs now is within a call, or a submission. Contexts may be shared by tasks."""
+
+    def get(self):
+        task = _task()
+        return getattr(_jobs, "within", False) if task is None else task in _calling
+
+    def set(self, now):
+        task, before = _task(), self.get()
+        if task is None:
+            _jobs.within = now
+        elif now:
+            _calling.add(task)
+        else:
+            _calling.discard(task)
+        return before
+
+    reset = set
+
+
+_within = _Within()
 
 
 def _in(place, function):
@@ -357,8 +379,8 @@ def _processes():
         name = _forks.pop()
         _root = _Place(name, bool(name))
         _tasks.clear()
-        _jobs.place = None
-        _within.set(False)
+        _calling.clear()
+        _jobs.place, _jobs.within = None, False
 
     _forks = []
     os.register_at_fork(before=forks, after_in_parent=lambda: _forks.pop(), after_in_child=forked)
