@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,6 +110,19 @@ func TestSame(t *testing.T) {
 		a, b := body(drawn(), "on 2026-11-26", "u"), body(drawn(), "on 2026-11-27", "u")
 		if same(a) == same(b) || same(a, `\d{4}-\d{2}-\d{2}`) != same(b, `\d{4}-\d{2}-\d{2}`) {
 			t.Fatalf("noise: %s", same(a, `\d{4}-\d{2}-\d{2}`))
+		}
+	}
+}
+
+// TestRulesAreListed: what is left out of keys stands in the README of programs.
+func TestRulesAreListed(t *testing.T) {
+	raw, err := os.ReadFile("../../../plugins/program/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Concat(aside, ids, []string{fmt.Sprintf("Rules (version %d)", Rules)}) {
+		if !strings.Contains(string(raw), name) {
+			t.Errorf("%q is not listed", name)
 		}
 	}
 }
