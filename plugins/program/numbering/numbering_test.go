@@ -54,9 +54,9 @@ def ask(text): requests.post(os.environ["NOEMA_URL"] + "/x", data=text)
 `},
 	"httpx": {"httpx", `
 import os, httpx
-def ask(text): httpx.post(os.environ["NOEMA_URL"] + "/x", content=text)
+def ask(text): httpx.post(os.environ["NOEMA_URL"] + "/x", content=text, timeout=None)
 async def aask(text):
-    async with httpx.AsyncClient() as c: await c.post(os.environ["NOEMA_URL"] + "/x", content=text)
+    async with httpx.AsyncClient(timeout=None) as c: await c.post(os.environ["NOEMA_URL"] + "/x", content=text)
 `},
 	"aiohttp": {"aiohttp", `
 import os, aiohttp
