@@ -74,15 +74,3 @@ func ownIDs(body []byte, id string) ([]byte, error) {
 		return marked.ReplaceAll(value, []byte(`"${1}`+id+`_${2}"`))
 	}, nil))
 }
-
-// IDs are the ids that a whole reply gives to what it holds.
-func IDs(whole []byte) (all []string) {
-	_, _ = verbatim.Rewrite(whole, replyNode(func(value []byte) []byte { // a reply of ours is JSON
-		var id string
-		if json.Unmarshal(value, &id) == nil {
-			all = append(all, id)
-		}
-		return value
-	}, nil))
-	return all
-}
