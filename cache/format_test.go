@@ -17,7 +17,7 @@ import (
 // TestFormatIsRaised: a change of what records hold raises kv.Format with its reason, so
 // that an older noema says that it is too old instead of dropping what it does not know.
 func TestFormatIsRaised(t *testing.T) {
-	const knownFormat, known = 3, "68c80c5649d0fff2 cqvoesrtbl 1"
+	const knownFormat, known = 4, "fda1bb63dc75e5aa cqvoesrtbl 1"
 	var raw []byte
 	for _, file := range []protoreflect.FileDescriptor{methodspb.File_methods_methodspb_methods_proto, recordpb.File_cache_internal_recordpb_record_proto} {
 		d := protodesc.ToFileDescriptorProto(file)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"sync"
 
+	"noema/kernel/base/verbatim"
 	"noema/methods"
 )
 
@@ -86,17 +87,22 @@ const tagLogprobs = 64
 const (
 	tagRaw = iota + 65
 	tagWire
-	tagBy // which of several models; written only where it is not the first
+	tagBy    // which of several models; written only where it is not the first
+	tagRules // by which the body is known again; written only where there are some, as tagNoise
+	tagNoise
 )
 
 // CompletionKey names the answer to r by the model id. It covers the model,
 // the messages (role, content, tool calls with their ids, names and
 // arguments, call id), the sampling, the schema, the tools (name, description
-// and parameters), the protocol and body of r.Raw if there is one, r.By, r.Draw and the
-// epoch, and nothing else: not the call path, so that two methods that ask the same
+// and parameters), or instead of these the protocol and body of r.Raw if there is one, as
+// [verbatim.Same] knows it again, r.By, r.Draw and the epoch, and nothing else: not the call path, so that two methods that ask the same
 // question share one answer. JSON is taken by its meaning: neither white space nor the
 // order of names counts, while 1 and 1.0 differ.
 func CompletionKey(id methods.ModelID, epoch int, r methods.Request) Key {
+	if r.Raw != nil && r.Raw.Rules > 0 { // of which the kernel reads them
+		r.Messages, r.Schema, r.Tools = nil, nil, nil
+	}
 	e := newEncoder(completionDomain)
 	e.group(tagModel, func() { e.model(id) })
 	for _, m := range r.Messages {
@@ -117,10 +123,7 @@ func CompletionKey(id methods.ModelID, epoch int, r methods.Request) Key {
 		})
 	}
 	if r.Raw != nil {
-		e.group(tagRaw, func() {
-			e.text(tagWire, r.Raw.Wire)
-			e.json(r.Raw.Body)
-		})
+		e.group(tagRaw, func() { e.raw(*r.Raw) })
 	}
 	if r.By != "" {
 		e.text(tagBy, r.By)
@@ -229,6 +232,19 @@ func (e *encoder) model(id methods.ModelID) {
 	e.text(tagModelName, id.Model)
 	e.text(tagWeights, id.Weights)
 	e.text(tagConfig, id.Config)
+}
+
+// raw is a program's request. Its rules and noise are written, so that programs share an answer
+// only where they mean the same by the same request.
+func (e *encoder) raw(r methods.Raw) {
+	e.text(tagWire, r.Wire)
+	if r.Rules > 0 {
+		e.number(tagRules, uint64(r.Rules))
+	}
+	for _, pattern := range r.Noise {
+		e.text(tagNoise, pattern)
+	}
+	e.json(verbatim.Same(r))
 }
 
 func (e *encoder) message(m methods.Message) {

@@ -73,7 +73,7 @@ func TestFieldsAreClassified(t *testing.T) {
 		keyed, other string
 	}{
 		{methods.Request{}, "Messages Sampling Schema Tools Draw Raw By", "Path Unordered"},
-		{methods.Raw{}, "Wire Body", "Unread"},
+		{methods.Raw{}, "Wire Body Rules Noise", "Unread"},
 		{methods.Message{}, "Role Content ToolCalls CallID", ""},
 		{methods.ToolCall{}, "ID Name Arguments", "Path"},
 		{methods.Sampling{}, "Temperature TopP TopK MaxTokens Stop Seed Logprobs", ""},
@@ -132,6 +132,10 @@ var changes = map[string]func(r *methods.Request){
 	"raw":               func(r *methods.Request) { r.Raw = &methods.Raw{Wire: "w"} },
 	"raw wire":          func(r *methods.Request) { r.Raw = &methods.Raw{Wire: "v", Body: json.RawMessage(`{"a":1}`)} },
 	"raw body":          func(r *methods.Request) { r.Raw = &methods.Raw{Wire: "w", Body: json.RawMessage(`{"a":1.0}`)} },
+	"raw rules":         func(r *methods.Request) { r.Raw = &methods.Raw{Wire: "w", Rules: 1} },
+	"raw next rules":    func(r *methods.Request) { r.Raw = &methods.Raw{Wire: "w", Rules: 2} },
+	"raw noise":         func(r *methods.Request) { r.Raw = &methods.Raw{Wire: "w", Rules: 1, Noise: []string{"a"}} },
+	"raw other noise":   func(r *methods.Request) { r.Raw = &methods.Raw{Wire: "w", Rules: 1, Noise: []string{"b"}} },
 	"number of schema":  func(r *methods.Request) { r.Schema.JSON = json.RawMessage(`1`) },
 	"number with point": func(r *methods.Request) { r.Schema.JSON = json.RawMessage(`1.0`) },
 	"text of number":    func(r *methods.Request) { r.Schema.JSON = json.RawMessage(`"1"`) },

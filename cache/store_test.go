@@ -122,7 +122,7 @@ func TestCompletionRoundTrip(t *testing.T) {
 
 // fromProgram is a request and its completion as a program's are.
 func fromProgram(r methods.Request, c CompletionRecord) (methods.Request, CompletionRecord) {
-	r.Raw, r.Unordered = &methods.Raw{Wire: "w", Body: json.RawMessage(`{"a":"\xff"}`), Unread: []string{"a"}}, true
+	r.Raw, r.Unordered = &methods.Raw{Wire: "w", Body: json.RawMessage(`{"a":"\xff"}`), Unread: []string{"a"}, Rules: 1, Noise: []string{"n"}}, true
 	r.By = "strong"
 	c.Completion.Raw = json.RawMessage(`{"b":1}`)
 	return r, c

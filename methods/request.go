@@ -31,11 +31,17 @@ type Request struct {
 // choices of tools, content parts, thinking budgets, embeddings, and whatever the
 // protocol will have next year. A provider that speaks Wire sends Body as it is, and
 // gives its whole reply as [Completion.Raw]. Any other answers the fields of the
-// Request, if Unread is empty. All of it but Unread is part of a completion's key.
+// Request, if Unread is empty. A completion's key has Body by its Rules and Noise, and the
+// kernel reads the fields of the Request from it again.
 type Raw struct {
 	Wire   string          // the protocol, such as "openai.chat"; see package program/wires for all
-	Body   json.RawMessage // a JSON object, without the model's name and without what concerns the transport alone
+	Body   json.RawMessage // a JSON object, byte for byte, without the model's name and without how the reply is to come
 	Unread []string        // names of Body that the fields of the Request do not carry; sorted
+	// Rules is the version of the rules by which requests are known again that differ in
+	// what is drawn anew in each execution; 0 knows none. Noise are patterns of what else
+	// differs, as the program's manifest declares them.
+	Rules int      `json:",omitempty"`
+	Noise []string `json:",omitempty"`
 }
 
 // Role says who speaks in a Message.

@@ -35,7 +35,7 @@ type Program struct {
 	Env     map[string]string `yaml:"env"`     // further variables
 	Timeout time.Duration     `yaml:"timeout"` // of one trial; 0 for none beside the run's
 	// Noise are patterns of what differs between equal executions, such as a date in a
-	// prompt: the model reads "noise-1" in the place of the first, and so on.
+	// prompt: keys have "noise-1" in the place of the first, and so on.
 	Noise []string `yaml:"noise"`
 	// Solve is a function of the Python file that the command names. It is called with the
 	// question, or by "problem: file" with the whole problem, and returns the answer. The file

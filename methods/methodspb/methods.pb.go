@@ -478,6 +478,8 @@ type Raw struct {
 	Wire          string                 `protobuf:"bytes,1,opt,name=wire" json:"wire,omitempty"`     // the protocol
 	Body          []byte                 `protobuf:"bytes,2,opt,name=body" json:"body,omitempty"`     // JSON object
 	Unread        []string               `protobuf:"bytes,3,rep,name=unread" json:"unread,omitempty"` // names of body that the request's other fields do not carry
+	Rules         int64                  `protobuf:"varint,4,opt,name=rules" json:"rules,omitempty"`  // version of the rules by which it is known again
+	Noise         []string               `protobuf:"bytes,5,rep,name=noise" json:"noise,omitempty"`   // patterns of what differs between equal executions
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -529,6 +531,20 @@ func (x *Raw) GetBody() []byte {
 func (x *Raw) GetUnread() []string {
 	if x != nil {
 		return x.Unread
+	}
+	return nil
+}
+
+func (x *Raw) GetRules() int64 {
+	if x != nil {
+		return x.Rules
+	}
+	return 0
+}
+
+func (x *Raw) GetNoise() []string {
+	if x != nil {
+		return x.Noise
 	}
 	return nil
 }
@@ -770,11 +786,13 @@ const file_methods_methodspb_methods_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
 	"\targuments\x18\x03 \x01(\fR\targuments\x12\x12\n" +
-	"\x04path\x18\x04 \x01(\tR\x04path\"E\n" +
+	"\x04path\x18\x04 \x01(\tR\x04path\"q\n" +
 	"\x03Raw\x12\x12\n" +
 	"\x04wire\x18\x01 \x01(\tR\x04wire\x12\x12\n" +
 	"\x04body\x18\x02 \x01(\fR\x04body\x12\x16\n" +
-	"\x06unread\x18\x03 \x03(\tR\x06unread\"\x86\x01\n" +
+	"\x06unread\x18\x03 \x03(\tR\x06unread\x12\x14\n" +
+	"\x05rules\x18\x04 \x01(\x03R\x05rules\x12\x14\n" +
+	"\x05noise\x18\x05 \x03(\tR\x05noise\"\x86\x01\n" +
 	"\fTokenLogprob\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\fR\x05bytes\x12\x18\n" +

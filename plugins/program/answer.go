@@ -21,15 +21,26 @@ const answerFile = "answer.txt"
 
 // answer reads the program's answer as a model's reply is read; a text that is not marked as
 // an answer is one all the same, since the program has said where its answer is. Where it gave
-// none, the answer is unparsed, or a ranking's default.
-func (w *world) answer(printed []byte, spec methods.AnswerSpec) (methods.Answer, error) {
+// none, the answer is unparsed, or a ranking's default; if one of its calls failed before, that is
+// the reason, and what was told of it is no answer.
+func (w *world) answer(f folders, printed []byte, spec methods.AnswerSpec, failed error) (methods.Answer, error) {
 	text, err := w.pick(printed)
 	if err != nil {
+		if failed != nil {
+			return methods.Answer{}, failed
+		}
 		return reply.Fallback(spec, methods.Unparsed, err.Error()), nil
 	}
+	if failed != nil && strings.Contains(text, failed.Error()) {
+		return methods.Answer{}, failed
+	}
+	text = string(f.taken([]byte(text)))
 	a := reply.Conclude(text, false, spec)
 	if a.Outcome == methods.Unparsed && spec.Kind == methods.Text && strings.TrimSpace(text) != "" {
 		a = methods.TextAnswer(strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd")))
+	}
+	if failed != nil && (a.Outcome == methods.Unparsed || a.Outcome == methods.Defaulted) {
+		return methods.Answer{}, failed
 	}
 	return a, nil
 }

@@ -33,10 +33,10 @@ func BenchmarkEndpoint(b *testing.B) {
 	}{
 		{"bare", body + "}", func() http.Handler { return bare }},
 		{"plain", body + "}", func() http.Handler {
-			return newEndpoint(b.Context(), methods.Problem{}, still{}, canon{}, func(error) {})
+			return newEndpoint(b.Context(), methods.Problem{}, still{}, folders{}, func(error) {})
 		}},
 		{"streamed", body + `,"stream":true}`, func() http.Handler {
-			return newEndpoint(b.Context(), methods.Problem{}, still{}, canon{}, func(error) {})
+			return newEndpoint(b.Context(), methods.Problem{}, still{}, folders{}, func(error) {})
 		}},
 	} {
 		for _, clients := range []int{1, 16} {

@@ -10,9 +10,8 @@
 //
 //   - The request is carried whole, as [methods.Raw]: a field that no reader knows
 //     reaches the provider, and enters the key.
-//   - What differs between equal executions is taken out of it (canon.go): ids
-//     that the program draws, the names of temporary folders, and the noise that
-//     the manifest declares. Replies get them back.
+//   - It is sent byte for byte, and its reply comes back so. What differs between
+//     equal executions is left out of its key alone: see package verbatim.
 //   - Equal requests are told apart by where they are made (order.go): package
 //     numbering has Python and Node send the place of each call. Without it the
 //     order of arrival counts, and it is told where that was chance.

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"noema/kernel/base/verbatim"
 	"noema/methods"
 	"noema/plugins/program/wires"
 )
@@ -21,36 +23,31 @@ const maxBody = 32 << 20
 
 // endpoint is where one trial's program finds its model and its tools.
 type endpoint struct {
-	ctx   context.Context // of the trial: a call goes on when the program's client has left
-	host  methods.Host
-	trial methods.Problem
-	canon *canon
-	order *order
+	ctx     context.Context // of the trial: a call goes on when the program's client has left
+	host    methods.Host
+	trial   methods.Problem
+	folders folders
+	order   *order
+	kept    conversations
 
 	models map[string]string // which of the experiment's models the names of the program mean
-	calls  sync.WaitGroup
+	noise  []string          // patterns of what differs between equal executions
 
 	end context.CancelCauseFunc // of the program
 
 	mu      sync.Mutex
-	issued  map[string]bool // ids of replies
-	refused map[string]int  // how often in a row a request had no reply, by its place and content
-	cause   error           // the first failure that was not the program's
+	calls   int            // of the host, under way
+	idle    *sync.Cond     // told when there are none
+	refused map[string]int // how often in a row a request had no reply, by its place and content
+	cause   error          // the first failure that was not the program's
+	limit   error          // the limit that was reached, which ends the trial
 }
 
 // newEndpoint makes the endpoint of a trial, whose calls end with ctx. It may end the program.
-func newEndpoint(ctx context.Context, p methods.Problem, h methods.Host, c canon, end context.CancelCauseFunc) *endpoint {
-	e := &endpoint{ctx: ctx, host: h, trial: p, canon: &c, order: newOrder(), end: end, issued: map[string]bool{}, refused: map[string]int{}}
-	c.problem = p.Query + string(p.Context)
-	c.issued = e.isIssued
-	e.canon = &c
+func newEndpoint(ctx context.Context, p methods.Problem, h methods.Host, f folders, end context.CancelCauseFunc) *endpoint {
+	e := &endpoint{ctx: ctx, host: h, trial: p, folders: f, order: newOrder(), end: end, refused: map[string]int{}}
+	e.idle = sync.NewCond(&e.mu)
 	return e
-}
-
-func (e *endpoint) isIssued(id string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.issued[id]
 }
 
 // ServeHTTP answers a request of the program.
@@ -82,18 +79,30 @@ func (e *endpoint) serveModel(w http.ResponseWriter, r *http.Request, wire wires
 	if err != nil { // the client has left
 		return
 	}
-	canonical, back := e.canon.take(body)
-	a, err := wires.Read(wire, canonical)
+	said, body, err := e.kept.whole(wire, e.folders.taken(body))
+	var a wires.Asked
+	if err == nil {
+		a, err = wires.Read(wire, body)
+	}
 	if err != nil {
 		e.fail(w, wire, err)
 		return
 	}
-	a.By = e.models[a.Model]
-	digest, site := digestOf(string(wire)+a.By, a.Raw.Body), siteOf(r.Header)
+	a.By, a.Raw.Noise = e.models[a.Model], e.noise
+	same := verbatim.Same(*a.Raw)
+	digest, site := digestOf(string(wire)+a.By, same), siteOf(r.Header)
 	refused := e.refusals(site.place + "\x00" + digest)
 	call, first := e.order.join(site, label(wire, a), digest, a.Choices)
 	if first {
-		e.calls.Go(func() { call.finish(e.ask(a, wire, call)) })
+		e.begin()
+		go e.called(func() error {
+			reply, err := e.ask(a, wire, call, same)
+			if err == nil {
+				e.kept.keep(wire, said, reply)
+			}
+			call.finish(reply, err)
+			return err
+		}, call.path)
 	}
 	stop := e.keepAlive(w, a.Stream)
 	reply, err := e.order.await(r.Context(), call)
@@ -101,6 +110,8 @@ func (e *endpoint) serveModel(w http.ResponseWriter, r *http.Request, wire wires
 	if err != nil {
 		switch {
 		case r.Context().Err() != nil:
+		case errors.Is(err, methods.ErrBudget):
+			<-e.ctx.Done() // a reply would be another thing to go on from
 		case e.refuses(site.place+"\x00"+digest, refused+1):
 			<-e.ctx.Done() // with a reply it would ask again before it ends
 		default:
@@ -108,7 +119,7 @@ func (e *endpoint) serveModel(w http.ResponseWriter, r *http.Request, wire wires
 		}
 		return
 	}
-	reply = restore(back, reply)
+	reply = e.folders.given(reply)
 	if !a.Stream {
 		writeJSON(w, http.StatusOK, reply)
 		return
@@ -133,22 +144,60 @@ func label(wire wires.Wire, a wires.Asked) string {
 	return fmt.Sprintf("%s/%d", name, len(a.Messages))
 }
 
-// ask makes the call, or as many as it wants choices, and returns the reply's body.
-func (e *endpoint) ask(a wires.Asked, wire wires.Wire, call *asked) ([]byte, error) {
-	a.Path, a.Unordered = call.path, call.unordered
-	if a.Sampling.Seed == 0 {
-		a.Sampling.Seed = e.trial.Seed
+// begin counts a call of the host, which the trial's end waits for.
+func (e *endpoint) begin() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.calls++
+}
+
+// called makes a call that was counted. A failure is kept: if the
+// program fails after it, it failed for that. A limit ends the trial once the calls that it
+// allowed are there.
+func (e *endpoint) called(call func() error, path string) {
+	err := call()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err != nil && e.ctx.Err() == nil {
+		e.cause = cmp.Or(e.cause, err)
+		if errors.Is(err, methods.ErrBudget) && e.limit == nil {
+			// Which of several calls is refused first is chance: it is not named.
+			e.limit = fmt.Errorf("%w: the program was ended: %s", methods.ErrBudget, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "call "+path+": "), methods.ErrBudget.Error()+": "))
+		}
+	}
+	if e.calls--; e.calls == 0 {
+		if e.limit != nil {
+			e.end(e.limit)
+		}
+		e.idle.Broadcast()
+	}
+}
+
+// settle waits until no call is under way.
+func (e *endpoint) settle() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for e.calls > 0 {
+		e.idle.Wait()
+	}
+}
+
+// ask makes the call, or as many as it wants choices, and returns the reply's body. The kernel
+// reads what it needs of the request itself.
+func (e *endpoint) ask(a wires.Asked, wire wires.Wire, call *asked, same []byte) ([]byte, error) {
+	r := a.Request
+	r.Messages, r.Tools, r.Schema, r.Unordered = nil, nil, nil, call.unordered
+	if r.Sampling.Seed == 0 {
+		r.Sampling.Seed = e.trial.Seed
 	}
 	var replies []methods.Completion
 	for i := range a.Choices {
-		r := a.Request
-		r.Draw = call.draw + i
+		r.Draw, r.Path = call.draw+i, call.path
 		if i > 0 {
 			r.Path = fmt.Sprintf("%s/%d", call.path, i+1)
 		}
 		c, err := e.host.Complete(e.ctx, r)
 		if err != nil {
-			e.note(err)
 			return nil, err
 		}
 		replies = append(replies, c)
@@ -156,23 +205,7 @@ func (e *endpoint) ask(a wires.Asked, wire wires.Wire, call *asked) ([]byte, err
 			break
 		}
 	}
-	id := digestOf(call.path+fmt.Sprint(call.draw), a.Raw.Body)[:24]
-	whole, err := wires.Whole(wire, a, replies, id)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, id := range drawn.FindAllString(string(whole), -1) {
-		e.issued[id] = true
-	}
-	return whole, err
-}
-
-// note keeps the first failure of the host: if the program fails after it, it failed for that.
-func (e *endpoint) note(err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.cause == nil && e.ctx.Err() == nil {
-		e.cause = err
-	}
+	return wires.Whole(wire, a, replies, digestOf(fmt.Sprint(call.path, call.draw), same)[:24])
 }
 
 // maxRefused is how often in a row a program may send a request that has no reply. Published code
@@ -201,11 +234,14 @@ func (e *endpoint) refuses(request string, nth int) (ended bool) {
 	return true
 }
 
-// failure is the first failure that was not the program's own.
-func (e *endpoint) failure() error {
+// failure is the first failure that was not the program's own, and whether it was a limit.
+func (e *endpoint) failure() (cause error, limit bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.cause
+	if e.limit != nil {
+		return e.limit, true
+	}
+	return e.cause, false
 }
 
 // aliveEvery is how often a stream whose reply is not there yet says that it will come.
@@ -334,6 +370,7 @@ func (e *endpoint) toolList(schema string) []map[string]any {
 // callTool calls a tool on the kernel's side. Equal calls of a tool with effects are told
 // apart as those of a model are.
 func (e *endpoint) callTool(r *http.Request, name string, arguments json.RawMessage) (methods.ToolResult, error) {
+	arguments = e.folders.taken(arguments)
 	digest := digestOf("tool "+name, arguments)
 	call, first := e.order.join(siteOf(r.Header), "tool/"+name, digest, 1)
 	if first {
@@ -341,16 +378,20 @@ func (e *endpoint) callTool(r *http.Request, name string, arguments json.RawMess
 		if call.draw > 0 {
 			path = fmt.Sprintf("%s/%d", path, call.draw+1)
 		}
-		result, err := e.host.CallTool(e.ctx, methods.ToolCall{Name: name, Arguments: arguments, Path: path})
-		if err != nil {
-			e.note(err)
-		}
-		call.finish(encode(result), err)
+		e.begin()
+		e.called(func() error {
+			result, err := e.host.CallTool(e.ctx, methods.ToolCall{Name: name, Arguments: arguments, Path: path})
+			call.finish(encode(result), err)
+			return err
+		}, path)
 	}
 	reply, err := e.order.await(r.Context(), call)
+	if errors.Is(err, methods.ErrBudget) {
+		<-e.ctx.Done()
+	}
 	var result methods.ToolResult
 	if err == nil {
-		err = json.Unmarshal(reply, &result)
+		err = json.Unmarshal(e.folders.given(reply), &result)
 	}
 	return result, err
 }

@@ -75,7 +75,7 @@ func Serve() error {
 // Describe implements [methods.Describer]: a program answers whatever it is asked.
 func (m *Method) Describe() methods.Description {
 	return methods.Description{
-		Name: m.source.Name, Version: "1", Summary: "a program: " + join(m.source.Starts), Tools: []string{methods.AnyTool},
+		Name: m.source.Name, Version: "2", Summary: "a program: " + join(m.source.Starts), Tools: []string{methods.AnyTool},
 	}
 }
 
@@ -107,25 +107,24 @@ func (m *Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (
 	calls, end := context.WithCancel(ctx)
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	e := newEndpoint(calls, p, h, w.canon(), stop)
-	e.models = m.source.Program.Models
+	e := newEndpoint(calls, p, h, newFolders(w.root), stop)
+	e.models, e.noise = m.source.Program.Models, m.source.Program.Noise
 	m.trial.Store(e)
 	printed, err := m.run(running, w, p)
 	m.trial.Store(nil)
 	end()
-	e.calls.Wait()
+	e.settle()
 	if ctx.Err() != nil {
 		return methods.Answer{}, context.Cause(ctx)
 	}
-	cause := e.failure()
-	if err != nil {
+	cause, limit := e.failure()
+	switch {
+	case limit: // whatever the program made of it
+		return methods.Answer{}, cause
+	case err != nil:
 		return methods.Answer{}, errors.Join(cause, err)
 	}
-	a, err := w.answer(printed, p.Answer)
-	if err == nil && cause != nil && (a.Outcome == methods.Unparsed || a.Outcome == methods.Defaulted) {
-		err = cause
-	}
-	return a, err
+	return w.answer(e.folders, printed, p.Answer, cause)
 }
 
 // run carries the trial out and returns what holds its answer.

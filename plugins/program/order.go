@@ -99,6 +99,9 @@ func (o *order) join(s site, label, digest string, width int) (a *asked, first b
 		}
 	}
 	a = &asked{done: make(chan struct{}), waiting: 1, draw: s.draw * width}
+	if s.draw >= 0 && s.place != mainPlace { // a worker, which counts for itself
+		a.draw += drawsOf(s.place)
+	}
 	switch {
 	case s.numbered && s.draw < 0:
 		a.path = s.place + "/c" + s.number

@@ -39,7 +39,7 @@ func (w *world) run(ctx context.Context, p methods.Problem) ([]byte, error) {
 	ctx, tooMuch := context.WithCancelCause(ctx)
 	defer tooMuch(nil)
 	out := &bounded{limit: maxOutput, over: func() { tooMuch(fmt.Errorf("it printed more than %d MiB", maxOutput>>20)) }}
-	said := &tail{limit: maxShown}
+	said := &tail{limit: maxShown, folders: newFolders(w.root)}
 	cmd := &exec.Cmd{Path: command[0], Args: command, Dir: w.work, Env: w.env, Stdout: out, Stderr: said, WaitDelay: 200 * time.Millisecond}
 	if w.source.Program.Problem == plugins.ByStdin {
 		cmd.Stdin = strings.NewReader(question)
@@ -115,8 +115,9 @@ func (b *bounded) Write(p []byte) (int, error) {
 // tail hands what is written on to this process's standard error, which is the trial's, and
 // keeps the end.
 type tail struct {
-	limit int
-	last  []byte
+	limit   int
+	folders folders
+	last    []byte
 }
 
 // Write implements [io.Writer].
@@ -131,7 +132,7 @@ func (t *tail) Write(p []byte) (int, error) {
 
 // words are the line that says why, and the last lines, for an error.
 func (t *tail) words() string {
-	text := strings.TrimSpace(strings.ToValidUTF8(string(t.last), ""))
+	text := strings.TrimSpace(strings.ToValidUTF8(string(t.folders.taken(t.last)), ""))
 	if text == "" {
 		return ""
 	}

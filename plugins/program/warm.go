@@ -109,11 +109,11 @@ func (m *Method) call(ctx context.Context, w *world, p methods.Problem) ([]byte,
 		return nil, fmt.Errorf("run the program: %w", errors.Join(context.Cause(ctx), err))
 	}
 	plugins.EndOthers(m.warm.cmd.Process.Pid)
-	return returned(result, said)
+	return returned(result, said, newFolders(w.root))
 }
 
 // returned reads what the function returned.
-func returned(path, ended string) ([]byte, error) {
+func returned(path, ended string, named folders) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("run the program: it ended with status %s before its function returned", ended)
@@ -129,7 +129,7 @@ func returned(path, ended string) ([]byte, error) {
 	case json.Unmarshal(raw, &result) != nil:
 		return nil, errors.New("run the program: what it returned was not written whole")
 	case result.Error != "":
-		return nil, fmt.Errorf("run the program: %s", strings.ToValidUTF8(strings.TrimSpace(result.Error), "�"))
+		return nil, fmt.Errorf("run the program: %s", strings.ToValidUTF8(strings.TrimSpace(string(named.taken([]byte(result.Error)))), "�"))
 	}
 	return []byte(result.Answer), nil
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,21 +99,6 @@ func (m *Method) variables(p methods.Problem, w *world) []string {
 		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1", "NO_COLOR=1", "TERM=dumb", "CI=true",
 	}
 }
-
-// canon takes this world's names out of requests.
-func (w *world) canon() canon {
-	var c canon
-	for _, f := range [][2]string{{w.work, "/work"}, {w.home, "/home/noema"}, {w.tmp, "/tmp"}, {w.root, "/trial"}} {
-		c.folders = append(c.folders, f, [2]string{dashed(f[0]), dashed(f[1])})
-	}
-	for _, pattern := range w.source.Program.Noise {
-		c.noise = append(c.noise, regexp.MustCompile(pattern)) // the manifest was checked
-	}
-	return c
-}
-
-// dashed is a folder as agents name what they keep of it.
-func dashed(folder string) string { return strings.ReplaceAll(strings.Trim(folder, "/"), "/", "-") }
 
 // remove takes the world away. What is left fails the next trial, which lays out its own.
 func (w *world) remove() { plugins.RemoveAll(w.root) }

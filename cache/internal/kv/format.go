@@ -18,10 +18,12 @@ import (
 //	   their tokens, and what of the tokens was cached or thought
 //	3  requests are also as programs sent them, or to one of several models, and completions
 //	   whole replies to them
+//	4  programs' requests are kept as they were sent, with the rules by which keys know
+//	   them again
 //
 // A store of an earlier format is read as it is. It is marked with this one before anything
 // is written to it, so that an older noema says that it is too old.
-const Format = 3
+const Format = 4
 
 const (
 	formatFile = "FORMAT"

@@ -246,9 +246,9 @@ func TestFormat(t *testing.T) {
 		{"fresh", nil, "", false},
 		{"creation was interrupted", map[string]string{"FORMAT.tmp": "noe"}, "", false},
 		{"creation was interrupted twice", map[string]string{"FORMAT.tmp77": "noe", "FORMAT.tmp78": ""}, "", false},
-		{"marked", map[string]string{"FORMAT": "noema store 3\n"}, "", false},
+		{"marked", map[string]string{"FORMAT": "noema store 4\n"}, "", false},
 		{"older", map[string]string{"FORMAT": "noema store 1\n"}, "", false},
-		{"newer", map[string]string{"FORMAT": "noema store 4\n"}, "has format 4 and this noema knows 3: update noema, or point NOEMA_HOME elsewhere", true},
+		{"newer", map[string]string{"FORMAT": "noema store 5\n"}, "has format 5 and this noema knows 4: update noema, or point NOEMA_HOME elsewhere", true},
 		{"unreadable", map[string]string{"FORMAT": "noema store one"}, "unreadable FORMAT", false},
 		{"zero", map[string]string{"FORMAT": "noema store 0"}, "unreadable FORMAT", false},
 		{"empty", map[string]string{"FORMAT": ""}, "unreadable FORMAT", false},
@@ -267,7 +267,7 @@ func TestFormat(t *testing.T) {
 					t.Fatal(err)
 				}
 				raw, _ := os.ReadFile(filepath.Join(dir, "FORMAT"))
-				if string(raw) != "noema store 3\n" {
+				if string(raw) != "noema store 4\n" {
 					t.Errorf("FORMAT is %q", raw)
 				}
 				if err := db.Close(); err != nil {

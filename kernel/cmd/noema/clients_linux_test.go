@@ -25,22 +25,23 @@ type clientProgram struct {
 
 // clientPrograms are unmodified programs by their file in testdata/clients.
 var clientPrograms = map[string]clientProgram{
-	"use-openai.py":        {"openai", providertest.Chat, "Answer: yes", `{"a":1}`, 0},
-	"use-responses.py":     {"openai", providertest.Responses, "Answer: yes", `{}`, 0},
-	"use-anthropic.py":     {"anthropic", providertest.Anthropic, "Answer: yes", `{}`, 0},
-	"use-litellm.py":       {"litellm", providertest.Chat, "Answer: yes", "", 0},
-	"use-instructor.py":    {"instructor", providertest.Chat, "", `{"a":1}`, 0},
-	"use-langgraph.py":     {"langgraph", providertest.Chat, "Answer: yes", `{"a":1}`, 0},
-	"use-dspy.py":          {"dspy", providertest.Chat, "[[ ## reasoning ## ]]\nso\n\n[[ ## answer ## ]]\nyes\n\n[[ ## completed ## ]]", "", 0},
-	"use-smolagents.py":    {"smolagents", providertest.Chat, "", `{"a":1}`, 0},
-	"use-openai-agents.py": {"openai-agents", providertest.Responses, "Answer: yes", `{"a":1}`, 0},
-	"use-pydantic-ai.py":   {"pydantic-ai", providertest.Chat, "Answer: yes", `{"a":1}`, 0},
-	"use-npm-openai.mjs":   {"npm-openai", providertest.Chat, "Answer: yes", "", 0},
-	"use-npm-ai.mjs":       {"npm-ai", providertest.Chat, "Answer: yes", "", 0},
-	"use-codex.sh":         {"codex", providertest.Responses, "Answer: yes", "", 0},
-	"use-claude.sh":        {"claude", providertest.Anthropic, "Answer: yes", "", 0},
-	"use-opencode.sh":      {"opencode", providertest.Chat, "Answer: yes", "", 600},
-	"use-aider.py":         {"aider", providertest.Chat, "Answer: yes", "", 0},
+	"use-openai.py":          {"openai", providertest.Chat, "Answer: yes", `{"a":1}`, 0},
+	"use-responses.py":       {"openai", providertest.Responses, "Answer: yes", `{}`, 0},
+	"use-anthropic.py":       {"anthropic", providertest.Anthropic, "Answer: yes", `{}`, 0},
+	"use-litellm.py":         {"litellm", providertest.Chat, "Answer: yes", "", 0},
+	"use-instructor.py":      {"instructor", providertest.Chat, "", `{"a":1}`, 0},
+	"use-langgraph.py":       {"langgraph", providertest.Chat, "Answer: yes", `{"a":1}`, 0},
+	"use-langgraph-votes.py": {"langgraph", providertest.Chat, "Answer: yes", "", 0},
+	"use-dspy.py":            {"dspy", providertest.Chat, "[[ ## reasoning ## ]]\nso\n\n[[ ## answer ## ]]\nyes\n\n[[ ## completed ## ]]", "", 0},
+	"use-smolagents.py":      {"smolagents", providertest.Chat, "", `{"a":1}`, 0},
+	"use-openai-agents.py":   {"openai-agents", providertest.Responses, "Answer: yes", `{"a":1}`, 0},
+	"use-pydantic-ai.py":     {"pydantic-ai", providertest.Chat, "Answer: yes", `{"a":1}`, 0},
+	"use-npm-openai.mjs":     {"npm-openai", providertest.Chat, "Answer: yes", "", 0},
+	"use-npm-ai.mjs":         {"npm-ai", providertest.Chat, "Answer: yes", "", 0},
+	"use-codex.sh":           {"codex", providertest.Responses, "Answer: yes", "", 0},
+	"use-claude.sh":          {"claude", providertest.Anthropic, "Answer: yes", "", 0},
+	"use-opencode.sh":        {"opencode", providertest.Chat, "Answer: yes", "", 600},
+	"use-aider.py":           {"aider", providertest.Chat, "Answer: yes", "", 0},
 }
 
 // clientFolder is where .ci/clients has installed a client, or a reason to skip.
@@ -117,6 +118,9 @@ type meeting struct {
 	all   chan struct{}
 }
 
+// identifiers are in each question as people have them in code.
+const identifiers = "item_category, run_experiment, call_function, msg_received and work in /tmp"
+
 var questionOf = regexp.MustCompile(`question q\S+ of the quiz`)
 
 func (m *meeting) answers(answer func(providertest.Ask) providertest.Answer) func(providertest.Ask) providertest.Answer {
@@ -141,7 +145,7 @@ func (p clientProgram) lay(c *cli, file, dir string, trials int) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.write("quiz.jsonl", quiz(trials))
+	c.write("quiz.jsonl", strings.ReplaceAll(quiz(trials), "of the quiz", "of the quiz: "+identifiers))
 	c.write("client/"+file, string(raw))
 	c.write("client/plugin.yaml", manifestOf(file, dir))
 	if filepath.Ext(file) != ".py" {
@@ -184,6 +188,11 @@ func TestClients(t *testing.T) {
 			}
 			if strings.Contains(first.stdout, "order-dependent") {
 				t.Log("calls without a number:", first.stdout)
+			}
+			for _, a := range server.Asks() {
+				if body := fmt.Sprint(a.Body); questionOf.MatchString(body) && !strings.Contains(body, identifiers) {
+					t.Errorf("the question arrived as %.2000s", body)
+				}
 			}
 			again := c.run(0, args...)
 			warm := took()

@@ -203,7 +203,12 @@ print("Answer: yes")`)
 func TestAProgramThatRepeatsForEver(t *testing.T) {
 	t.Parallel()
 	needPython(t)
-	server := providertest.New(providertest.Config{Answer: yes})
+	server := providertest.New(providertest.Config{Answer: yes, Refuse: func(a providertest.Ask) string {
+		if strings.HasSuffix(a.Prompt, "0") || strings.HasSuffix(a.Prompt, "1") {
+			return ""
+		}
+		return "not today"
+	}})
 	defer server.Close()
 	c := newCLI(t, "OPENAI_BASE_URL="+server.URL())
 	c.write("quiz.jsonl", quiz(1))
@@ -213,19 +218,106 @@ while True:
     try: ask(question + str(i)); i += 1
     except Exception: pass`)
 	c.write("q/modest.py", asking+`
-def tries(text, place):
-    sent = {"messages": [{"role": "user", "content": text}]}
-    try: post("/chat/completions", sent, **{"Noema-Call": place})
+import threading
+def tries(text):
+    try: ask(text)
     except Exception: pass
-for i in range(9): tries(question + str(i), f"0/{i}")
-for i in range(8): tries(question, f"0.{i}/0")
+for i in range(9): tries(question + str(i))
+ts = [threading.Thread(target=tries, args=(question,)) for i in range(8)]
+[t.start() for t in ts]; [t.join() for t in ts]
 print("Answer: yes")`)
-	r := c.start(c.command("compare", "--task", "quiz.jsonl", "--model", "openai/tiny", "--methods", "exec:python3 p/stubborn.py,exec:python3 q/modest.py", "--call-limit", "3"))()
-	want(t, r.stdout, "1 budget", "1 answered")
+	r := c.start(c.command("compare", "--task", "quiz.jsonl", "--model", "openai/tiny", "--methods", "exec:python3 p/stubborn.py,exec:python3 q/modest.py"))()
+	want(t, r.stdout+r.stderr, "not today", "1 answered")
 	for _, trial := range c.trials() {
-		if name := trial.ID.Method; strings.Contains(name, "stubborn") && (len(trial.Calls) != 7 || !strings.Contains(trial.Failure, "it sent a refused request 4 times")) {
-			t.Errorf("%s made %d calls, want 3 and 4 that were refused: %s", name, len(trial.Calls), trial.Failure)
+		if name := trial.ID.Method; strings.Contains(name, "stubborn") && (len(trial.Calls) != 6 || !strings.Contains(trial.Failure, "it sent a refused request 4 times")) {
+			t.Errorf("%s made %d calls, want 2 and 4 that were refused: %s", name, len(trial.Calls), trial.Failure)
 		}
+	}
+}
+
+// TestWordsAreTheProgramsOwn: what a program writes arrives as it wrote it, and what its model says
+// comes back as it was said, whatever words of ours are in it; its folder has one name everywhere.
+func TestWordsAreTheProgramsOwn(t *testing.T) {
+	t.Parallel()
+	needPython(t)
+	const asked = "item_category, run_experiment, thread_priority, msg_received, def call_function(x): call_abcdefgh12345678 /tmp/noema work trial"
+	const said = "Answer: a network trial in tmp, at work, by call_function and item_category, noema-id-1, noise-1, id-1"
+	server := providertest.New(providertest.Config{Answer: func(providertest.Ask) providertest.Answer { return providertest.Answer{Text: said} }})
+	defer server.Close()
+	c := newCLI(t, "OPENAI_BASE_URL="+server.URL())
+	c.write("say.jsonl", `{"id": "a", "input": "Say one thing.", "target": "yes"}`+"\n")
+	c.write("p/words.py", asking+`
+answer = ask("`+asked+`", tools=[{"type": "function", "function": {"name": "run_experiment", "parameters": {"type": "object", "properties": {"item_id": {"type": "string"}}}}}])
+print(ask("I am in " + os.getcwd()) and answer + " in " + os.getcwd())`)
+	args := []string{"compare", "--task", "say.jsonl", "--model", "openai/tiny", "--methods", "exec:python3 p/words.py"}
+	first := c.run(0, args...)
+	other := c.at(filepath.Join(c.dir, "other")).run(0, args...)
+	want(t, c.run(0, "replay", "last").stdout, rootOf(first.stdout))
+	if rootOf(first.stdout) != rootOf(other.stdout) {
+		t.Errorf("roots %s and %s", rootOf(first.stdout), rootOf(other.stdout))
+	}
+	bodies := fmt.Sprint(server.Asks())
+	want(t, bodies, asked, "name:run_experiment", "item_id:map[type:string]", "I am in /tmp/noema-program-world-8f2c1d7e5ab94c06/work")
+	for _, trial := range c.trials() {
+		if answer := string(trial.Answer.Value); answer != `"`+strings.TrimPrefix(said, "Answer: ")+` in /tmp/noema-program-world-8f2c1d7e5ab94c06/work"` {
+			t.Errorf("the answer is %s", answer)
+		}
+	}
+}
+
+// TestALimitEndsAProgram: whatever a program makes of a refusal, and however its threads run, its
+// trial is over budget, and every later execution has the first one's root.
+func TestALimitEndsAProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a dozen runs")
+	}
+	needPython(t)
+	server := providertest.New(providertest.Config{Answer: yes})
+	t.Cleanup(server.Close)
+	for name, program := range map[string]string{
+		"goes on": `
+for i in range(6):
+    try: ask(question + str(i))
+    except Exception as e: print(e)
+print("Answer: yes")`,
+		"tells our words": `
+try:
+    for i in range(6): last = ask(question + str(i))
+except Exception as e: last = e.read().decode()
+print("Answer:", last)`,
+		"threads": `
+import threading
+last = ask(question)
+ts = [threading.Thread(target=ask, args=(question + " again",)) for i in range(8)]
+[t.start() for t in ts]; [t.join() for t in ts]
+print("Answer: yes")`,
+		"threads without a number": `
+import queue, threading
+jobs = queue.Queue()
+def work():
+    jobs.get(); ask(question + " again"); ask(question + " and again")
+ts = [threading.Thread(target=work) for i in range(8)]
+[t.start() for t in ts]; ask(question); [jobs.put(i) for i in range(8)]; [t.join() for t in ts]
+print("Answer: yes")`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCLI(t, "OPENAI_BASE_URL="+server.URL())
+			c.write("quiz.jsonl", quiz(6))
+			c.write("p/greedy.py", asking+program)
+			args := []string{"compare", "--task", "quiz.jsonl", "--model", "openai/tiny", "--methods", "exec:python3 p/greedy.py", "--call-limit", "3"}
+			first := c.start(c.command(args...))()
+			want(t, first.stdout, "6 budget")
+			for _, trial := range c.trials() {
+				if len(trial.Calls) != 4 {
+					t.Errorf("%s has %d calls, want 3 and one that was refused", trial.ID, len(trial.Calls))
+				}
+			}
+			for range 4 {
+				replayed := c.start(c.command("replay", "last"))()
+				want(t, replayed.stdout, rootOf(first.stdout))
+			}
+		})
 	}
 }
 

@@ -115,6 +115,13 @@ func TestForgedRuns(t *testing.T) {
 		"failures of the infrastructure": {func(_ *testing.T, _ *lab.Lab, _ *record.Run, trials []*record.Trial) {
 			trials[0].Infra, trials[3].Infra = true, true
 		}, "", "that 2 of its 10 trials failed, such as direct/R00/1"},
+		"which calls overlapped": {func(_ *testing.T, _ *lab.Lab, _ *record.Run, trials []*record.Trial) {
+			for i, t := range trials {
+				for j := range t.Calls {
+					t.Calls[j].Unordered = (i+j)%3 > 0
+				}
+			}
+		}, "", "which equal calls were under way at once"},
 		"another group of a sample": {func(t *testing.T, l *lab.Lab, run *record.Run, _ []*record.Trial) {
 			reblob(t, l, run, `"Group":"`, `"Group":"x`)
 		}, `sample "R00": .Group is`, ""},

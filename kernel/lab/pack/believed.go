@@ -170,7 +170,7 @@ func (x *verification) elsewhere(run *record.Run) string {
 				return fmt.Sprintf("the code of method %q is a binary for %s, and this is %s: %s", p.Method, c.Platform, here, cure)
 			}
 			if name := interpreter(x.code[c.Digest], c); name != "" {
-				return fmt.Sprintf("the code of method %q is run by %q, which is not on this machine: install it", p.Method, name)
+				return fmt.Sprintf("the code of method %q is run by %q, which is not on this machine: install it, or verify in a folder that has it", p.Method, name)
 			}
 		}
 	}
@@ -205,7 +205,7 @@ func (x *verification) elsewise(ctx context.Context, run *record.Run, err error)
 			if n := len(other) - shown; n > 0 {
 				more = fmt.Sprintf(" and %d more", n)
 			}
-			err = fmt.Errorf("%w; method %q was recorded with %s%s, which this machine has in other versions or lacks", err, p.Method, strings.Join(other[:min(len(other), shown)], ", "), more)
+			err = fmt.Errorf("%w; method %q was recorded with %s%s, which this machine has in other versions or lacks: verify in a folder with its .venv or node_modules", err, p.Method, strings.Join(other[:min(len(other), shown)], ", "), more)
 		}
 	}
 	return err

@@ -171,10 +171,14 @@ func (x *verification) settle(run *record.Run) error {
 
 // replay computes the trials of a run again.
 func (x *verification) replay(run *record.Run) (root string, err error) {
-	var printed atomic.Pointer[record.TrialID] // the last of the trials that print other texts now
+	// The last of the trials that print other texts now, or whose equal calls overlap otherwise.
+	var printed, overlap atomic.Pointer[record.TrialID]
 	replayed, err := x.lab.Replay(run, func(said, now *record.Trial) error {
 		if said.Printed != now.Printed {
 			printed.Store(&said.ID)
+		}
+		if !slices.EqualFunc(said.Calls, now.Calls, func(a, b record.Call) bool { return a.Unordered == b.Unordered }) {
+			overlap.Store(&said.ID)
 		}
 		rounded, err := sameTrial(said, now)
 		if rounded != "" {
@@ -187,6 +191,9 @@ func (x *verification) replay(run *record.Run) (root string, err error) {
 	}
 	if id := printed.Load(); id != nil {
 		x.unchecked(run.ID, "what its methods print beside their answers", fmt.Sprintf("trial %s prints another text than recorded, as of a time or an address", *id))
+	}
+	if id := overlap.Load(); id != nil {
+		x.unchecked(run.ID, "which equal calls were under way at once", fmt.Sprintf("that is chance, and another in trial %s now", *id))
 	}
 	switch {
 	case err != nil:
@@ -204,10 +211,16 @@ const otherDigits = "other processors round in another way: "
 
 // sameTrial compares transcripts whole: a root hash covers those that are computed again,
 // and says nothing of the ones beside it in the pack, nor of times and costs. Only what an
-// execution adds of its own may differ, as what a program prints beside its answer.
+// execution adds of its own may differ, as what a program prints beside its answer, and which
+// of its equal calls overlapped.
 func sameTrial(said, now *record.Trial) (rounded string, err error) {
 	a, b := said.Timeless(), now.Timeless()
-	a.Printed, b.Printed = "", ""
+	for _, t := range []*record.Trial{&a, &b} {
+		t.Printed = ""
+		for i := 0; t.Transcript != nil && i < len(t.Calls); i++ { // a copy
+			t.Calls[i].Unordered = false
+		}
+	}
 	x, err := record.Marshal(a)
 	if err != nil {
 		return "", err

@@ -229,6 +229,20 @@ func (x *verification) unpack() error {
 			return err
 		}
 		x.code[c.Digest] = at
+		if c.Folder {
+			beside(dir)
+		}
 	}
 	return nil
+}
+
+// beside gives unpacked code the packages of the working directory: no pack has them, and its
+// code looks for them beside itself.
+func beside(dir string) {
+	for _, name := range []string{".venv", "node_modules"} {
+		at, err := filepath.Abs(name)
+		if info, failed := os.Stat(at); err == nil && failed == nil && info.IsDir() {
+			_ = os.Symlink(at, filepath.Join(dir, name)) // a pack that has its own keeps it
+		}
+	}
 }

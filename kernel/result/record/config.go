@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"noema/kernel/base/verbatim"
 	"noema/methods"
 )
 
@@ -128,9 +129,10 @@ func (o Sampling) ApplyRaw(r *methods.Raw) *methods.Raw {
 	if r == nil || o == (Sampling{}) || json.Unmarshal(r.Body, &body) != nil {
 		return r
 	}
+	with := *r
 	set := func(name string, value any) {
 		if raw, err := json.Marshal(value); err == nil && string(raw) != "null" {
-			body[name] = raw
+			with.Body, _ = verbatim.Set(with.Body, name, raw) // an object, as it was read
 		}
 	}
 	set("temperature", o.Temperature)
@@ -143,8 +145,6 @@ func (o Sampling) ApplyRaw(r *methods.Raw) *methods.Raw {
 		}
 	}
 	set(limit, o.MaxTokens)
-	with := *r
-	with.Body, _ = json.Marshal(body) // of valid JSON
 	return &with
 }
 

@@ -65,6 +65,15 @@ func (h *Host) admit(ctx context.Context, call *record.Call) error {
 	if scopeOf(ctx) != nil {
 		return nil
 	}
+	err := h.let(call)
+	if errors.Is(err, methods.ErrBudget) {
+		h.await(ctx)
+	}
+	return err
+}
+
+// let lets a call through, or notes its refusal.
+func (h *Host) let(call *record.Call) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.calls) >= maxCalls {
@@ -73,7 +82,9 @@ func (h *Host) admit(ctx context.Context, call *record.Call) error {
 	}
 	if fault, err := h.refuse(call); err != nil {
 		call.Fault, call.Error = fault, err.Error()
-		h.calls = append(h.calls, *call)
+		if h.tells(fault) {
+			h.calls = append(h.calls, *call)
+		}
 		return wrapCall(call.Path, err)
 	}
 	if call.Kind == record.ToolCall {
@@ -87,7 +98,14 @@ func (h *Host) admit(ctx context.Context, call *record.Call) error {
 // refuse says why a call is not made; h.mu is held.
 func (h *Host) refuse(call *record.Call) (record.Fault, error) {
 	recorded, settled := h.recall(call)
+	if h.ahead > 0 && settled {
+		if h.ahead--; h.ahead == 0 {
+			close(h.met)
+		}
+	}
 	switch {
+	case !settled && h.program && h.limit != "": // in the record the trial had ended when it came
+		return endedFault, &recordedError{h.limit, methods.ErrBudget}
 	case settled && recorded.Fault == record.BudgetFault:
 		return recorded.Fault, &recordedError{recorded.Error, methods.ErrBudget}
 	case settled:

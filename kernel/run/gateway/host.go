@@ -17,6 +17,7 @@ import (
 	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/reply"
+	"noema/plugins/program/wires"
 )
 
 // Trial is what a Host must know of the trial that it serves.
@@ -99,14 +100,22 @@ type Host struct {
 	// withdrawn is set when another host runs the trial again.
 	withdrawn bool
 	settled   map[CallID][]record.Call // from Trial.Recorded: how calls went, next first
+	program   bool                     // the trial is a program's: its first refused call ends it
+	over      bool                     // a call of it was refused
+	limit     string                   // why a call of the recorded trial was refused; empty if none was
+	ahead     int                      // of the recorded calls of such a trial: those not made yet
+	met       chan struct{}            // closed when there are none
 }
 
 var _ methods.Host = (*Host)(nil)
 
 // Host returns the host for one trial.
 func (g *Gateway) Host(t Trial) *Host {
-	h := &Host{gateway: g, trial: t, begun: time.Now()}
+	h := &Host{gateway: g, trial: t, begun: time.Now(), met: make(chan struct{})}
 	if t.Recorded != nil {
+		if i := slices.IndexFunc(t.Recorded.Calls, func(c record.Call) bool { return refusal(c) > 0 }); i >= 0 && t.Instead == nil {
+			h.limit, h.ahead = t.Recorded.Calls[i].Error, len(t.Recorded.Calls)
+		}
 		h.settled = map[CallID][]record.Call{}
 		for _, c := range t.Recorded.Calls {
 			id := CallID{c.Path, c.Key, c.Draw}
@@ -134,6 +143,13 @@ func valid(s string) string {
 func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
 	defer h.trial.Clock.stand()()
 	short := r.Raw == nil && r.Sampling.MaxTokens > 0 // by the method's own will
+	if r.Raw != nil {
+		h.isProgram()
+		var err error
+		if r, err = wires.Reading(r); err != nil {
+			return methods.Completion{}, wrapCall(valid(r.Path), err)
+		}
+	}
 	r = h.gateway.cleanRequest(h.prepare(ctx, r))
 	epoch := h.trial.ID.Epoch
 	if scopeOf(ctx) != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"noema/cache"
+	"noema/kernel/base/verbatim"
 	"noema/kernel/result/record"
 	"noema/methods"
 )
@@ -27,7 +28,7 @@ func (h *Host) nearestRaw(ctx context.Context, r methods.Request) (near record.C
 		if err != nil || other.Raw == nil || other.Raw.Wire != r.Raw.Wire {
 			continue
 		}
-		if n := common(other.Raw.Body, r.Raw.Body); n > best {
+		if n := common(verbatim.Same(*other.Raw), verbatim.Same(*r.Raw)); n > best {
 			best, near, asked = n, c, other
 		}
 	}
@@ -51,7 +52,7 @@ func (h *Host) explainRawMiss(ctx context.Context, r methods.Request, miss error
 		return fmt.Errorf("%w: the recorded trial has no request of %s", miss, r.Raw.Wire)
 	}
 	var was, now any
-	if json.Unmarshal(asked.Raw.Body, &was) == nil && json.Unmarshal(r.Raw.Body, &now) == nil {
+	if json.Unmarshal(verbatim.Same(*asked.Raw), &was) == nil && json.Unmarshal(verbatim.Same(*r.Raw), &now) == nil {
 		if d := fieldDifference("", was, now); d != "" {
 			return fmt.Errorf("%w: the nearest recorded request is %s, and it differs in %s", miss, near.Path, d)
 		}

@@ -51,7 +51,11 @@ func (x *execution) repeat(ctx context.Context) {
 		case err != nil:
 			p.Repeated, p.State = 0, fmt.Sprintf("could not be repeated in a fresh process: %v", err)
 		case len(differ) > 0:
-			p.State = fmt.Sprintf("keeps a state between trials: %d of %d trials that were repeated in a fresh process differ; %v", len(differ), len(ids), differ[0])
+			why := "keeps a state between trials, or depends on what no trial contains"
+			if slices.ContainsFunc(differ, func(d record.Divergence) bool { return x.trials[d.Trial].Facts().Unordered }) {
+				why = "is order-dependent: equal requests were under way at once, and nothing numbers them"
+			}
+			p.State = fmt.Sprintf("%s: %d of %d trials that were repeated in a fresh process differ; %v", why, len(differ), len(ids), differ[0])
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // test leaves at zero fails it.
 func TestEveryFieldCrosses(t *testing.T) {
 	r, c := fullRequest(), fullCompletion()
-	r.Raw, r.Unordered = &methods.Raw{Wire: "w", Body: json.RawMessage(`{}`), Unread: []string{"a"}}, true
+	r.Raw, r.Unordered = &methods.Raw{Wire: "w", Body: json.RawMessage(`{}`), Unread: []string{"a"}, Rules: 1, Noise: []string{"n"}}, true
 	r.By = "strong"
 	c.Raw = json.RawMessage(`{}`)
 	for _, v := range []any{r, *r.Raw, r.Messages[0], r.Sampling, *r.Schema, r.Tools[0], c, c.ToolCalls[0], c.Usage, c.Logprobs[0]} {

@@ -10,6 +10,8 @@ const home = process.env.NOEMA_URL;
 if (home && typeof globalThis.fetch === "function") {
   const real = globalThis.fetch;
   const counts = new Map();
+  const thread = require("node:worker_threads").threadId; // workers are started in an order, too
+  const place = thread ? `0.w${thread}` : "0";
   let calls = 0;
   globalThis.fetch = function fetch(input, init) {
     try {
@@ -22,7 +24,7 @@ if (home && typeof globalThis.fetch === "function") {
           const key = url + "\0" + body;
           const draw = counts.get(key) || 0;
           counts.set(key, draw + 1);
-          headers.set("noema-call", `0/${calls++};draw=${draw}`);
+          headers.set("noema-call", `${place}/${calls++};draw=${draw}`);
           init = { ...init, headers };
         }
       }

@@ -3,13 +3,13 @@
 // wrote sends the header Noema-Call. Equal requests that are under way at the same time
 // have no other order.
 //
-// Python: each thread, task and pool job is a place, named after the one that started it
-// and its number there, and calls are counted in their place. The clients of OpenAI and
-// Anthropic send both; whatever transport they use stays as it is. What runs within a call,
-// such as a look-up of a name, is not a place of its own.
+// Python: each thread, task, process and pool job is a place, named after the one that started
+// it and its number there, and calls are counted in their place. The clients of OpenAI and
+// Anthropic send both, and so do httpx, urllib3, aiohttp and http.client. What runs within a
+// call, such as a look-up of a name, is not a place of its own.
 //
 // Node: equal requests are counted where fetch is called, in the one order in which a
-// program without threads calls it.
+// thread calls it; each worker counts for itself.
 //
 // Both take a clock (NOEMA_CLOCK) and a seed (NOEMA_SEED), so that dates, random numbers and
 // UUIDs are the same in each execution.

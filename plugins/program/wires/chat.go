@@ -184,32 +184,41 @@ func openAIUsage(replies []methods.Completion, in, out string) any {
 
 func framesChat(s *stream, body object) error {
 	chunk := func(choices []any, usage any) {
-		c := object{"id": body["id"], "object": "chat.completion.chunk", "created": body["created"], "model": body["model"], "choices": choices}
-		if s.usage {
-			c["usage"] = usage
+		c := with(body, object{"object": "chat.completion.chunk", "choices": choices, "usage": usage})
+		if !s.usage {
+			delete(c, "usage")
 		}
 		s.data(c)
 	}
 	for _, choice := range objects(body["choices"]) {
-		one := func(delta object, finish, logprobs any) {
-			chunk([]any{object{"index": choice["index"], "delta": delta, "finish_reason": finish, "logprobs": logprobs}}, nil)
+		one := func(delta object, more object) {
+			chunk([]any{with(object{"index": choice["index"], "delta": delta, "finish_reason": nil, "logprobs": nil}, more)}, nil)
 		}
-		message, _ := choice["message"].(object)
-		calls := objects(message["tool_calls"])
-		delta := object{}
+		message := inner(choice["message"])
+		delta := object{"role": "assistant"}
 		for name, value := range message {
 			if name != "tool_calls" && value != nil {
 				delta[name] = value
 			}
 		}
-		delta["role"] = "assistant"
-		one(delta, nil, choice["logprobs"])
-		for i, call := range calls {
-			function, _ := call["function"].(object)
-			one(object{"tool_calls": []any{object{"index": i, "id": call["id"], "type": "function", "function": object{"name": function["name"], "arguments": ""}}}}, nil, nil)
-			one(object{"tool_calls": []any{object{"index": i, "function": object{"arguments": function["arguments"]}}}}, nil, nil)
+		one(delta, object{"logprobs": choice["logprobs"]})
+		for i, call := range objects(message["tool_calls"]) {
+			function, rest := inner(call["function"]), with(call, object{"index": i})
+			if function == nil { // a call of another kind comes whole
+				one(object{"tool_calls": []any{rest}}, nil)
+				continue
+			}
+			rest["function"] = with(function, object{"arguments": ""})
+			one(object{"tool_calls": []any{rest}}, nil)
+			one(object{"tool_calls": []any{object{"index": i, "function": object{"arguments": function["arguments"]}}}}, nil)
 		}
-		one(object{}, choice["finish_reason"], nil)
+		last := object{}
+		for name, value := range choice {
+			if name != "message" && name != "logprobs" {
+				last[name] = value
+			}
+		}
+		one(object{}, last)
 	}
 	if s.usage {
 		chunk([]any{}, body["usage"])

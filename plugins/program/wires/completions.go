@@ -66,11 +66,13 @@ func legacyLogprobs(c methods.Completion) any {
 }
 
 func framesCompletions(s *stream, body object) error {
+	usage := body["usage"]
+	delete(body, "usage")
 	for _, choice := range objects(body["choices"]) {
-		s.data(object{"id": body["id"], "object": "text_completion", "created": body["created"], "model": body["model"], "choices": []any{choice}})
+		s.data(with(body, object{"choices": []any{choice}}))
 	}
 	if s.usage {
-		s.data(object{"id": body["id"], "object": "text_completion", "created": body["created"], "model": body["model"], "choices": []any{}, "usage": body["usage"]})
+		s.data(with(body, object{"choices": []any{}, "usage": usage}))
 	}
 	s.end()
 	return nil

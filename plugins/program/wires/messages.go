@@ -148,17 +148,18 @@ func wholeMessages(a Asked, replies []methods.Completion, id string) any {
 }
 
 func framesMessages(s *stream, body object) error {
-	use, _ := body["usage"].(object)
+	use := inner(body["usage"])
 	s.event("message_start", object{"message": with(body, object{"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": with(use, object{"output_tokens": 1})})})
 	for i, block := range objects(body["content"]) {
 		deltas, open := []object{}, with(block, object{})
-		switch block["type"] {
+		switch text(block["type"]) {
 		case "text":
 			open["text"] = ""
 			deltas = append(deltas, object{"type": "text_delta", "text": block["text"]})
-		case "tool_use":
+		case "tool_use", "server_tool_use":
 			open["input"] = object{}
-			deltas = append(deltas, object{"type": "input_json_delta", "partial_json": string(encode(block["input"]))})
+			raw, _ := block["input"].(json.RawMessage)
+			deltas = append(deltas, object{"type": "input_json_delta", "partial_json": string(raw)})
 		case "thinking":
 			open["thinking"], open["signature"] = "", ""
 			deltas = append(deltas, object{"type": "thinking_delta", "thinking": block["thinking"]}, object{"type": "signature_delta", "signature": block["signature"]})

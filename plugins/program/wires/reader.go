@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"noema/kernel/base/verbatim"
 	"noema/methods"
 )
 
@@ -25,9 +26,11 @@ type reader struct {
 // maxDepth bounds how deep a request's JSON is nested.
 const maxDepth = 500
 
-// transport are fields that concern the exchange and not the answer. They are not carried:
-// clients fill them with what differs between equal executions.
-var transport = []string{"stream", "stream_options", "client_metadata", "prompt_cache_key", "prompt_cache_retention", "store", "service_tier", "user", "safety_identifier", "background"}
+// how are fields that say how the reply is to come, which is asked for whole: they are not carried.
+var how = []string{"model", "stream", "stream_options", "background"}
+
+// noAnswer are fields that change no answer. They are carried, and need no reading.
+var noAnswer = []string{"client_metadata", "prompt_cache_key", "prompt_cache_retention", "store", "service_tier", "user", "safety_identifier"}
 
 func newReader(w Wire, body []byte) (*reader, error) {
 	if deep(body) {
@@ -43,26 +46,22 @@ func newReader(w Wire, body []byte) (*reader, error) {
 	if err := r.takeAll(r.body, "", map[string]any{"stream": &r.asked.Stream, "stream_options": &options, "model": &r.asked.Model}); err != nil {
 		return nil, err
 	}
-	model := r.asked.Model
-	for _, name := range transport {
+	r.asked.IncludeUsage = options.IncludeUsage
+	r.asked.Raw = &methods.Raw{Wire: string(w), Rules: verbatim.Rules}
+	cut := &verbatim.Node{In: map[string]*verbatim.Node{}}
+	for _, name := range how {
+		delete(r.body, name)
+		if name != "model" || w != Embeddings { // whose model is of another kind than the experiment's
+			cut.In[name] = verbatim.Cut()
+		}
+	}
+	for _, name := range noAnswer {
 		delete(r.body, name)
 	}
-	dropID(r.body["metadata"], func(raw json.RawMessage) { r.body["metadata"] = raw }, "user_id")
-	carried := maps.Clone(r.body)
-	if w == Embeddings && model != "" { // which is a model of another kind than the experiment's
-		carried["model"] = encode(model)
-	}
-	if w == Responses {
-		carried["input"] = withoutItemIDs(carried["input"])
-	}
-	raw, err := json.Marshal(carried)
-	if err != nil {
-		return nil, &Refused{Status: http.StatusBadRequest, Code: "not_json", Message: "the request is not JSON: " + err.Error()}
-	}
-	r.asked.IncludeUsage = options.IncludeUsage
-	r.asked.Raw = &methods.Raw{Wire: string(w), Body: raw}
+	var err error
+	r.asked.Raw.Body, err = verbatim.Rewrite(body, cut)
 	r.asked.Sampling.Temperature = 1 // the protocols' default
-	return r, nil
+	return r, err
 }
 
 // deep reports whether JSON is nested beyond maxDepth.
@@ -84,27 +83,6 @@ func deep(raw []byte) bool {
 		}
 	}
 	return false
-}
-
-// dropID takes a name out of an object.
-func dropID(raw json.RawMessage, set func(json.RawMessage), name string) {
-	var o fields
-	if json.Unmarshal(raw, &o) == nil && o[name] != nil {
-		delete(o, name)
-		set(encode(o))
-	}
-}
-
-// withoutItemIDs drops the ids of input items, which no answer depends on.
-func withoutItemIDs(raw json.RawMessage) json.RawMessage {
-	var items []json.RawMessage
-	if json.Unmarshal(raw, &items) != nil {
-		return raw
-	}
-	for i := range items {
-		dropID(items[i], func(without json.RawMessage) { items[i] = without }, "id")
-	}
-	return encode(items)
 }
 
 // take decodes a field, if it is there and not null, and marks it as read. at is its name in

@@ -25,8 +25,8 @@ func readResponses(r *reader) error {
 	if err != nil {
 		return err
 	}
-	if before != "" {
-		return &Refused{Status: http.StatusBadRequest, Code: "not_kept", Param: "previous_response_id", Message: "previous_response_id: no conversation is kept here: send the earlier items as input"}
+	if before != "" { // an endpoint gives the earlier items instead
+		r.leaves("previous_response_id")
 	}
 	if slices.Contains(include, "message.output_text.logprobs") {
 		a.Sampling.Logprobs = max(a.Sampling.Logprobs, 1)
@@ -151,14 +151,14 @@ func framesResponses(s *stream, body object) error {
 	for i, item := range objects(body["output"]) {
 		at := object{"output_index": i, "item_id": item["id"]}
 		open := with(item, object{"status": "in_progress"})
-		switch item["type"] {
+		switch text(item["type"]) {
 		case "message":
 			open["content"] = []any{}
 		case "function_call":
 			open["arguments"] = ""
 		}
 		s.numbered("response.output_item.added", object{"output_index": i, "item": open})
-		switch item["type"] {
+		switch text(item["type"]) {
 		case "message":
 			for j, part := range objects(item["content"]) {
 				framesPart(s, with(at, object{"content_index": j}), part)
@@ -170,7 +170,7 @@ func framesResponses(s *stream, body object) error {
 		s.numbered("response.output_item.done", object{"output_index": i, "item": item})
 	}
 	last := "response.completed"
-	if body["status"] == "incomplete" {
+	if text(body["status"]) == "incomplete" {
 		last = "response.incomplete"
 	}
 	s.numbered(last, object{"response": body})
@@ -180,17 +180,23 @@ func framesResponses(s *stream, body object) error {
 // framesPart cuts a part of a message.
 func framesPart(s *stream, at, part object) {
 	empty := with(part, object{})
-	name, text := "output_text", "text"
-	if part["type"] == "refusal" {
-		name, text = "refusal", "refusal"
+	name, field := "output_text", "text"
+	switch text(part["type"]) {
+	case "output_text":
+	case "refusal":
+		name, field = "refusal", "refusal"
+	default: // a part of another kind comes whole
+		s.numbered("response.content_part.added", with(at, object{"part": part}))
+		s.numbered("response.content_part.done", with(at, object{"part": part}))
+		return
 	}
-	empty[text] = ""
+	empty[field] = ""
 	s.numbered("response.content_part.added", with(at, object{"part": empty}))
 	logprobs := part["logprobs"]
 	if logprobs == nil {
 		logprobs = []any{}
 	}
-	s.numbered("response."+name+".delta", with(at, object{"delta": part[text], "logprobs": logprobs}))
-	s.numbered("response."+name+".done", with(at, object{text: part[text], "logprobs": logprobs}))
+	s.numbered("response."+name+".delta", with(at, object{"delta": part[field], "logprobs": logprobs}))
+	s.numbered("response."+name+".done", with(at, object{field: part[field], "logprobs": logprobs}))
 	s.numbered("response.content_part.done", with(at, object{"part": part}))
 }

@@ -1,6 +1,9 @@
 package wires
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // stream is the events of a reply as they are cut.
 type stream struct {
@@ -30,15 +33,47 @@ func (s *stream) numbered(name string, v object) {
 // end adds the mark that ends streams of chunks.
 func (s *stream) end() { s.frames = append(s.frames, []byte("data: [DONE]\n\n")) }
 
+// opened is a JSON object whose members are as they were written; nil if it is none. What is null
+// is nil.
+func opened(raw json.RawMessage) object {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil || members == nil {
+		return nil
+	}
+	o := object{}
+	for name, value := range members {
+		o[name] = any(nil)
+		if string(value) != "null" {
+			o[name] = value
+		}
+	}
+	return o
+}
+
+// inner is an object within another.
+func inner(v any) object {
+	raw, _ := v.(json.RawMessage)
+	return opened(raw)
+}
+
 // objects are the objects of a list.
 func objects(v any) (all []object) {
-	list, _ := v.([]any)
+	raw, _ := v.(json.RawMessage)
+	var list []json.RawMessage
+	_ = json.Unmarshal(raw, &list) // what is no list has none
 	for _, e := range list {
-		if o, ok := e.(object); ok {
+		if o := opened(e); o != nil {
 			all = append(all, o)
 		}
 	}
 	return all
+}
+
+// text is a text within an object; empty if it is none.
+func text(v any) (s string) {
+	raw, _ := v.(json.RawMessage)
+	_ = json.Unmarshal(raw, &s) // what is no text is none
+	return s
 }
 
 // with is a copy of an object with other values of some fields.

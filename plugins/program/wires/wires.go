@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"strings"
 
+	"noema/kernel/base/verbatim"
 	"noema/methods"
 )
 
@@ -122,19 +123,30 @@ func Read(w Wire, body []byte) (Asked, error) {
 	return r.finish(), nil
 }
 
+// Reading is r with what is read of its [methods.Raw], whoever has filled it in before: what a
+// provider of another kind is asked is then what the key of r says.
+func Reading(r methods.Request) (methods.Request, error) {
+	a, err := Read(Wire(r.Raw.Wire), r.Raw.Body)
+	if err != nil {
+		return r, err
+	}
+	raw := *r.Raw
+	raw.Unread = a.Raw.Unread
+	r.Messages, r.Schema, r.Tools, r.Raw = a.Messages, a.Schema, a.Tools, &raw
+	return r, nil
+}
+
 // Whole is the body of the reply to a request, of as many completions as it wants choices.
 // id, some 24 digits, makes its ids. A provider's own reply stays as it is, but for its ids and
 // the name of the model.
 func Whole(w Wire, a Asked, replies []methods.Completion, id string) ([]byte, error) {
 	if len(replies) > 0 && replies[0].Raw != nil {
-		var body map[string]json.RawMessage
-		if err := decode(replies[0].Raw, &body); err != nil {
+		body, err := ownIDs(replies[0].Raw, id)
+		if err != nil {
 			return nil, fmt.Errorf("read the provider's reply: %w", err)
 		}
-		if body["model"] != nil {
-			body["model"] = encode(modelOf(replies, a))
-		}
-		return ownIDs(encode(body), id), nil
+		name := func([]byte) []byte { return encode(modelOf(replies, a)) }
+		return verbatim.Rewrite(body, &verbatim.Node{In: map[string]*verbatim.Node{"model": {Do: name}}})
 	}
 	whole := protocolOf(w).whole
 	if whole == nil {
@@ -145,13 +157,13 @@ func Whole(w Wire, a Asked, replies []methods.Completion, id string) ([]byte, er
 
 // Frames are the server-sent events of a whole reply.
 func Frames(w Wire, whole []byte, includeUsage bool) ([][]byte, error) {
-	var body object
 	p := protocolOf(w)
 	if p.frames == nil {
 		return nil, &Refused{Status: http.StatusBadRequest, Code: "no_stream", Message: fmt.Sprintf("%s has no streams", w), Param: "stream"}
 	}
-	if err := decode(whole, &body); err != nil {
-		return nil, fmt.Errorf("cut a reply into events: %w", err)
+	body := opened(json.RawMessage(whole))
+	if body == nil {
+		return nil, fmt.Errorf("cut a reply into events: %.40q is no object", whole)
 	}
 	s := &stream{usage: includeUsage}
 	err := p.frames(s, body)
@@ -164,8 +176,6 @@ type object = map[string]any
 func encode(v any) []byte {
 	return methods.Must(methods.EncodeJSON(v)) // made of texts, numbers and valid JSON
 }
-
-func decode(raw []byte, into any) error { return methods.DecodeJSON(raw, into) }
 
 func orNull(s string) any {
 	if s == "" {

@@ -54,7 +54,9 @@ func (c *Client) request(ctx context.Context, path string, body any) (*http.Requ
 	method, raw := http.MethodGet, []byte(nil)
 	if body != nil {
 		var err error
-		if raw, err = json.Marshal(body); err != nil {
+		if ready, ok := body.(json.RawMessage); ok { // which stays as it is
+			raw = ready
+		} else if raw, err = json.Marshal(body); err != nil {
 			return nil, &provider.Error{Kind: provider.Rejected, Err: fmt.Errorf("encode request: %w", err)}
 		}
 		method = http.MethodPost

@@ -1,13 +1,17 @@
 package exchange
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
+	"noema/kernel/base/verbatim"
 	"noema/kernel/model/provider"
 	"noema/methods"
 	"noema/plugins/program/wires"
@@ -42,20 +46,14 @@ func unserved(r methods.Raw, err error) (other bool, failure error) {
 // would get another answer than it asked for.
 func (c *Client) completeRaw(ctx context.Context, r methods.Request) (methods.Completion, error) {
 	wire := wires.Wire(r.Raw.Wire)
-	var body map[string]json.RawMessage
-	if err := json.Unmarshal(r.Raw.Body, &body); err != nil {
+	body, err := c.rawBody(wire, r.Raw.Body)
+	if err != nil {
 		return methods.Completion{}, &provider.Error{Kind: provider.Rejected, Err: fmt.Errorf("read the program's request: %w", err)}
-	}
-	if _, named := body["model"]; !named { // one that is, is a model of another kind, such as of embeddings
-		body["model"] = json.RawMessage(fmt.Sprintf("%q", c.config.Model))
-	}
-	if c.protocol.Amend != nil {
-		c.protocol.Amend(wire, body)
 	}
 	room := &share{of: c.memory}
 	defer room.release()
 	spoken := c.protocol.Raw[wire]
-	raw, err := c.post(ctx, spoken.Path, body, room, func(body []byte) bool {
+	raw, err := c.post(ctx, spoken.Path, json.RawMessage(body), room, func(body []byte) bool {
 		_, err := spoken.Decode(body, Draft{})
 		return err == nil
 	})
@@ -72,4 +70,29 @@ func (c *Client) completeRaw(ctx context.Context, r methods.Request) (methods.Co
 	}
 	done.Raw = recorded
 	return done, err
+}
+
+// rawBody is a program's request with this client's model, and with what its settings add. Every
+// other byte is the program's.
+func (c *Client) rawBody(w wires.Wire, body []byte) ([]byte, error) {
+	var was, is map[string]json.RawMessage
+	if err := json.Unmarshal(body, &was); err != nil || was == nil {
+		return nil, errors.New("it is not a JSON object")
+	}
+	is = maps.Clone(was)
+	if _, named := is["model"]; !named { // one that is, is a model of another kind, such as of embeddings
+		is["model"] = json.RawMessage(fmt.Sprintf("%q", c.config.Model))
+	}
+	if c.protocol.Amend != nil {
+		c.protocol.Amend(w, is)
+	}
+	for _, name := range slices.Sorted(maps.Keys(is)) {
+		if !bytes.Equal(was[name], is[name]) {
+			var err error
+			if body, err = verbatim.Set(body, name, is[name]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return body, nil
 }

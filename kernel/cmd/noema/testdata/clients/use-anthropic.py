@@ -3,7 +3,7 @@ from anthropic import Anthropic, AsyncAnthropic
 
 question, client = sys.stdin.read(), Anthropic()
 user = [{"role": "user", "content": question}]
-tool = {"name": "add", "input_schema": {"type": "object", "properties": {}}}
+tool = {"name": "item_category", "input_schema": {"type": "object", "properties": {}}}
 first = client.messages.create(model="claude-sonnet-4-5", max_tokens=99, messages=user, tools=[tool])
 use = next(b for b in first.content if b.type == "tool_use")
 turns = user + [{"role": "assistant", "content": [b.model_dump(exclude_none=True) for b in first.content]},

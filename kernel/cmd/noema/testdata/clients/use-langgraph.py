@@ -4,9 +4,9 @@ from langchain_openai import ChatOpenAI
 from langgraph.prebuilt import create_react_agent
 
 @tool
-def add(a: int) -> int:
+def call_function(a: int) -> int:
     """Adds one."""
     return a + 1
 
-agent = create_react_agent(ChatOpenAI(model="gpt-4o"), [add])
+agent = create_react_agent(ChatOpenAI(model="gpt-4o"), [call_function])
 print(agent.invoke({"messages": [("user", sys.stdin.read())]})["messages"][-1].content)

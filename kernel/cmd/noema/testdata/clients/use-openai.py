@@ -4,7 +4,7 @@ from openai import OpenAI
 
 question, client = sys.stdin.read(), OpenAI()
 user = [{"role": "user", "content": question}]
-tool = {"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "number"}}}}}
+tool = {"type": "function", "function": {"name": "run_experiment", "parameters": {"type": "object", "properties": {"a": {"type": "number"}}}}}
 with ThreadPoolExecutor(4) as pool:
     votes = list(pool.map(lambda _: client.chat.completions.create(model="gpt-4o", messages=user, temperature=1).choices[0].message.content, range(4)))
 said = client.chat.completions.create(model="gpt-4o", messages=user, tools=[tool], tool_choice="required").choices[0].message

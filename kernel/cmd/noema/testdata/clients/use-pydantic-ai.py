@@ -4,7 +4,7 @@ from pydantic_ai import Agent
 agent = Agent("openai-chat:gpt-4o")
 
 @agent.tool_plain
-def add(a: int) -> int:
+def run_work(a: int) -> int:
     """Adds one."""
     return a + 1
 

@@ -2,7 +2,7 @@ import sys
 from openai import OpenAI
 
 question, client = sys.stdin.read(), OpenAI()
-tool = {"type": "function", "name": "add", "parameters": {"type": "object", "properties": {}}, "strict": False}
+tool = {"type": "function", "name": "thread_priority", "parameters": {"type": "object", "properties": {}}, "strict": False}
 first = client.responses.create(model="gpt-4o", input=question, tools=[tool])
 call = next(item for item in first.output if item.type == "function_call")
 items = [{"role": "user", "content": question}, *[i.model_dump(exclude_none=True) for i in first.output], {"type": "function_call_output", "call_id": call.call_id, "output": "3"}]

@@ -2,7 +2,7 @@ import os, sys
 from smolagents import OpenAIServerModel, ToolCallingAgent, tool
 
 @tool
-def add(a: int) -> int:
+def call_weather(a: int) -> int:
     """Adds one.
 
     Args:
@@ -11,4 +11,4 @@ def add(a: int) -> int:
     return a + 1
 
 model = OpenAIServerModel(model_id="gpt-4o", api_base=os.environ["OPENAI_BASE_URL"], api_key="x")
-print("Answer:", ToolCallingAgent(tools=[add], model=model, verbosity_level=0).run(sys.stdin.read()))
+print("Answer:", ToolCallingAgent(tools=[call_weather], model=model, verbosity_level=0).run(sys.stdin.read()))
