@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,6 +52,7 @@ type child struct {
 
 	mu      sync.Mutex
 	ended   bool
+	address string // of the socket that it announced
 	verdict string // why it was killed; empty if it was not, or only to be rid of it
 	forAll  bool   // it was killed for what all plugins used together
 	last    bool   // it serves a trial that is run for the last time, and no other is beside it that could be
@@ -171,10 +173,13 @@ func (c *child) readStdout(t *tap) {
 	case errors.Is(err, bufio.ErrBufferFull):
 		fault = fmt.Sprintf("wrote more than %s to stdout before the handshake: %s", size(maxHandshake), handshakeCure)
 	case err == nil:
-		fault = checkHandshake(string(line), c.source.Name, c.speaks)
+		fault = checkHandshake(string(line), c.source.Name, c.speaks, c.socketDir(), c.dir)
 	}
 	switch {
 	case err == nil && fault == "":
+		c.mu.Lock()
+		c.address = strings.Split(string(line), "|")[3]
+		c.mu.Unlock()
 		_, _ = c.line.Write(line)
 	case err != nil:
 		_, _ = t.to.Write(line)

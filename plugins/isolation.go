@@ -70,7 +70,7 @@ func (c *child) rules() (isolate.Rules, error) {
 	}
 	r.Read = append(r.Read, s.installed()...)
 	r.Loopback = s.Program != nil
-	r.Write = []string{c.dir, cmp.Or(c.variable("PLUGIN_UNIX_SOCKET_DIR"), c.dir)}
+	r.Write = []string{c.dir, c.socketDir()}
 	if s.Granted {
 		r.Read, r.Network = append(r.Read, s.Read...), s.Network
 	}
@@ -119,6 +119,9 @@ func (c *child) variable(name string) string {
 	}
 	return ""
 }
+
+// socketDir is the folder for the plugin's socket.
+func (c *child) socketDir() string { return cmp.Or(c.variable("PLUGIN_UNIX_SOCKET_DIR"), c.dir) }
 
 // private are places that no interpreter's folder may hold.
 func private() []string {
