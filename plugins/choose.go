@@ -137,12 +137,22 @@ func (s Source) words() (all []string) {
 		_, value, _ := strings.Cut(word, "=")
 		for _, name := range []string{word, value} {
 			path := filepath.Join(s.Dir, name)
-			if name != "" && filepath.IsLocal(name) && isRegular(path) {
+			if name != "" && filepath.IsLocal(name) && isRegular(path) && !inEnvironment(s.Dir, path) {
 				all = append(all, path)
 			}
 		}
 	}
 	return all
+}
+
+// inEnvironment reports whether a file is in a folder of packages, to which a copy only leads.
+func inEnvironment(dir, path string) bool {
+	for at := filepath.Dir(path); len(at) > len(dir); at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, "pyvenv.cfg")); err == nil || slices.Contains(linked, filepath.Base(at)) {
+			return true
+		}
+	}
+	return false
 }
 
 func isRegular(path string) bool {
@@ -181,9 +191,9 @@ func (c *chooser) look(path string, e fs.DirEntry, err error) error {
 
 // folder decides whether to look into one.
 func (c *chooser) folder(path string, e fs.DirEntry, err error) error {
-	_, environment := os.Lstat(filepath.Join(path, "pyvenv.cfg"))
+	settings, noEnvironment := os.Lstat(filepath.Join(path, "pyvenv.cfg"))
 	switch why := c.outside(path, e); {
-	case slices.Contains(linked, e.Name()):
+	case slices.Contains(linked, e.Name()), noEnvironment == nil && settings.Mode().IsRegular():
 		c.links = append(c.links, path)
 		return filepath.SkipDir
 	case leftOut(path, e):
@@ -192,8 +202,8 @@ func (c *chooser) folder(path string, e fs.DirEntry, err error) error {
 		c.leave(path, "it cannot be read")
 	case why != "":
 		c.leave(path, why)
-	case environment == nil:
-		c.leave(path, "it is a virtual environment: name it .venv, and it is linked")
+	case noEnvironment == nil:
+		c.leave(path, "it is a virtual environment whose pyvenv.cfg is elsewhere")
 	default:
 		return nil
 	}

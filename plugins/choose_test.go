@@ -23,7 +23,7 @@ var privateFiles = strings.Fields(`.env .env.local .env.production .envrc .netrc
 	.aws/credentials .config/gcloud/application_default_credentials.json .kube/config .docker/config.json .streamlit/secrets.toml .vault-token
 	.bash_history .python_history .ipynb_checkpoints/x.py .git/config .venv2/.env id_rsa id_ed25519 server.pem server.key client.p12 store.jks
 	keys.kdbx credentials.json client_secret.json service-account.json secrets.yaml token.txt passwords.txt api_key.txt kubeconfig.yaml dump.sql
-	notes.md mail.mbox contacts.csv db.sqlite3 results.jsonl run.log output.txt answers.json cache.pkl venv/secret.py ignored/secret.py deep/down/.env`)
+	notes.md mail.mbox contacts.csv db.sqlite3 results.jsonl run.log output.txt answers.json cache.pkl ignored/secret.py deep/down/.env`)
 
 // asRead is everything that a folder holds, names apart.
 func asRead(t *testing.T, dir string) string {
@@ -87,7 +87,8 @@ func TestPrivateFilesAreNotCode(t *testing.T) {
 	}
 	before := alone()
 	lay(t, filepath.Join(dir, ".gitignore"), "ignored/\n")
-	lay(t, filepath.Join(dir, "venv", "pyvenv.cfg"), "")
+	lay(t, filepath.Join(dir, "env", "pyvenv.cfg"), "")
+	lay(t, filepath.Join(dir, "env", "secret.py"), secret) // which the copy leads to and does not have
 	for _, name := range privateFiles {
 		lay(t, filepath.Join(dir, name), secret)
 	}
@@ -107,16 +108,16 @@ func TestPrivateFilesAreNotCode(t *testing.T) {
 			t.Errorf("%s is not copied: %v", name, err)
 		}
 	}
-	for _, name := range []string{".env", ".ssh/", "token.txt", "ignored/", "venv/", "run.log", "settings_local.py"} {
+	for _, name := range []string{".env", ".ssh/", "token.txt", "ignored/", "run.log", "settings_local.py"} {
 		if !slices.ContainsFunc(src.Left, func(l Left) bool { return l.Name == name && l.Why != "" }) {
 			t.Errorf("%s is not told: %v", name, src.Left)
 		}
 	}
-	lay(t, filepath.Join(dir, ManifestName), "command: [python3, agent.py]\nfiles: [.env.local, dump.sql, venv, \"*.log\"]\n")
+	lay(t, filepath.Join(dir, ManifestName), "command: [python3, agent.py]\nfiles: [.env.local, dump.sql, \"*.log\"]\n")
 	if src, err = At(dir); err == nil {
 		src, err = Choose(src, nil)
 	}
-	for _, name := range []string{".env.local", "dump.sql", "venv/secret.py", "run.log"} {
+	for _, name := range []string{".env.local", "dump.sql", "run.log"} {
 		if err != nil || !slices.Contains(src.chosen, filepath.Join(dir, name)) {
 			t.Errorf("%s is declared and not copied: %v", name, err)
 		}

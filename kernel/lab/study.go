@@ -168,10 +168,8 @@ type opening struct {
 func (o opening) begin(cells []cell) (wait func()) {
 	next := make(chan func() (*Task, error), len(cells))
 	for _, c := range cells {
-		if name := taskName(c.Experiment); o.tasks[name] == nil {
-			o.tasks[name] = sync.OnceValues(func() (*Task, error) { return o.lab.taskOf(c.Experiment) })
-			o.names[name] = c.Task
-			next <- o.tasks[name]
+		if open := o.add(c); open != nil {
+			next <- open
 		}
 	}
 	close(next)
@@ -184,6 +182,17 @@ func (o opening) begin(cells []cell) (wait func()) {
 		})
 	}
 	return opening.Wait
+}
+
+// add notes the task of a cell, and returns what opens it if it is a new one.
+func (o opening) add(c cell) (open func() (*Task, error)) {
+	name := taskName(c.Experiment)
+	if o.tasks[name] != nil {
+		return nil
+	}
+	o.names[name] = c.Task
+	o.tasks[name] = sync.OnceValues(func() (*Task, error) { return o.lab.taskOf(c.Experiment) })
+	return o.tasks[name]
 }
 
 // withheld is the data of all tasks, since a method that answers one is opened once for all.
