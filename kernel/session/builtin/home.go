@@ -19,7 +19,7 @@ import (
 
 // FindUpward returns the nearest file of that name that is the user's own, here or in a folder
 // above, up to the top of the repository or the user's home, or here alone where neither is above;
-// "" for none. Files that somebody else owns, or could have put there, are passed over, and told.
+// "" for none. Files that somebody else owns, or could have put there, are passed over and reported.
 func FindUpward(name string) (path string, told []string, err error) {
 	dir, err := os.Getwd()
 	if err != nil {
