@@ -8,7 +8,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -34,6 +36,10 @@ type Store struct {
 	kv      *kv.DB
 	codec   *codec
 	corrupt atomic.Int64
+
+	looking sync.Mutex // guards the next two
+	looked  time.Time
+	refusal error
 }
 
 // Open opens the store in dir and creates it if there is none. dir must be a
@@ -54,8 +60,15 @@ func Open(ctx context.Context, dir string, opts Options) (*Store, error) {
 func (s *Store) Dir() string { return s.dir }
 
 // Refusal is why a write would be refused now, wrapping ErrDiskFull or ErrReadOnly,
-// or nil.
-func (s *Store) Refusal() error { return kv.Refusal(s.dir, kv.Options{MinFree: s.options.MinFree}) }
+// or nil. It is looked at ten times a second.
+func (s *Store) Refusal() error {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	if now := time.Now(); now.Sub(s.looked) > time.Second/10 {
+		s.refusal, s.looked = kv.Refusal(s.dir, kv.Options{MinFree: s.options.MinFree}), now
+	}
+	return s.refusal
+}
 
 // Close gives the store up; another process that has it open takes over.
 // Running operations finish first, later ones return ErrClosed.
@@ -97,7 +110,7 @@ func (s *Store) ReplaceCompletion(ctx context.Context, k Key, r methods.Request,
 		return err
 	}
 	for {
-		b := kv.Batch{Ops: ops}
+		b := kv.Batch{Ops: ops, Paid: true}
 		old, err := s.kv.Get(ctx, ops[0].Key)
 		switch {
 		case errors.Is(err, kv.ErrNotFound):
@@ -246,7 +259,7 @@ func fetch[R, M any, P message[M]](ctx context.Context, s *Store, space Space, k
 // addOnce applies ops, the first of which sets the record of k, unless an intact
 // record is there: that it reads into p.
 func (s *Store) addOnce(ctx context.Context, space Space, k Key, ops []kv.Op, p proto.Message) (had bool, err error) {
-	b := kv.Batch{Ops: ops, Guard: &kv.Guard{Key: ops[0].Key, Absent: true}}
+	b := kv.Batch{Ops: ops, Guard: &kv.Guard{Key: ops[0].Key, Absent: true}, Paid: true}
 	for {
 		if err := s.kv.Apply(ctx, b); !errors.Is(err, kv.ErrChanged) {
 			return false, err

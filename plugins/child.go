@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,9 +52,11 @@ type child struct {
 
 	mu      sync.Mutex
 	ended   bool
-	verdict string // why it was killed; empty if it was not, or only to be rid of it
-	forAll  bool   // it was killed for what all plugins used together
-	last    bool   // it serves a trial that is run for the last time, and no other is beside it that could be
+	address string          // of the socket that it announced
+	before  map[string]bool // what was in dir before the first trial; the pool's
+	verdict string          // why it was killed; empty if it was not, or only to be rid of it
+	forAll  bool            // it was killed for what all plugins used together
+	last    bool            // it serves a trial that is run for the last time, and no other is beside it that could be
 	peak    Usage
 	base    time.Duration // CPU time before the trials under way
 	trials  int           // since then
@@ -171,10 +174,13 @@ func (c *child) readStdout(t *tap) {
 	case errors.Is(err, bufio.ErrBufferFull):
 		fault = fmt.Sprintf("wrote more than %s to stdout before the handshake: %s", size(maxHandshake), handshakeCure)
 	case err == nil:
-		fault = checkHandshake(string(line), c.source.Name, c.speaks)
+		fault = checkHandshake(string(line), c.source.Name, c.speaks, c.socketDir(), c.dir)
 	}
 	switch {
 	case err == nil && fault == "":
+		c.mu.Lock()
+		c.address = strings.Split(string(line), "|")[3]
+		c.mu.Unlock()
 		_, _ = c.line.Write(line)
 	case err != nil:
 		_, _ = t.to.Write(line)
@@ -288,6 +294,9 @@ func (c *child) note(u Usage) {
 // way, and the accounts begin anew; otherwise the process may take more by what
 // one trial may.
 func (c *child) beginTrial(idle bool) {
+	if idle {
+		c.tidy()
+	}
 	c.out.begin(idle)
 	c.mu.Lock()
 	c.trials++
@@ -303,6 +312,29 @@ func (c *child) beginTrial(idle bool) {
 	c.trials, c.granted, c.base = 1, 1, now.CPUTime
 	c.mu.Unlock()
 	limitCPU(c.cmd.Process.Pid, now.CPUTime, c.limits)
+}
+
+// tidy removes what the trials before left in the working directory, when none is under way. What was
+// there before the first trial stays, and so do the worlds of a program, which tidies up itself.
+func (c *child) tidy() {
+	if c.source.Program != nil {
+		return
+	}
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return
+	}
+	first := c.before == nil
+	if first {
+		c.before = map[string]bool{}
+	}
+	for _, e := range entries {
+		if first {
+			c.before[e.Name()] = true
+		} else if !c.before[e.Name()] {
+			_ = os.RemoveAll(filepath.Join(c.dir, e.Name())) // it follows no link; what cannot be removed stays
+		}
+	}
 }
 
 // flood ends the process for too much output.

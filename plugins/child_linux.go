@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,6 +88,20 @@ func limitMemory(pid int, l Limits) {
 	if kilobytes, err := strconv.ParseUint(string(fields[0]), 10, 64); err == nil {
 		limit(pid, unix.RLIMIT_DATA, kilobytes<<10+2*uint64(l.Memory))
 	}
+}
+
+// servedBy is the process that listens at the other end of a connection.
+func servedBy(conn *net.UnixConn) (pid int, known bool) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0, true
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if peer, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			pid = int(peer.Pid)
+		}
+	})
+	return pid, true
 }
 
 // awaitsExit says whether awaitExit waits.

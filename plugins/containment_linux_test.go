@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,8 +85,10 @@ func misdeeds() []misdeed {
 		{mode: "wrong-core", want: `announced handshake version "9", want "1"`},
 		{mode: "wrong-version", want: `announced "one" as its protocol version, which is not a number`},
 		{mode: "wrong-protocol", want: "announced a transport other than gRPC"},
-		{mode: "elsewhere", want: `announced the address "tcp 203.0.113.7:80", which is not a socket of this machine`},
+		{mode: "elsewhere", want: `announced the address "tcp 203.0.113.7:80", which is not a socket in its own folder`},
 		{mode: "nobody-there", want: "does not serve at the address that it announced"},
+		{mode: "others-socket", want: "which is not a socket in its own folder"},
+		{mode: "link-to-others-socket", want: "which another process serves"},
 		{mode: "junk-bytes", want: "does not serve at the address that it announced"},
 		{mode: "old", want: "speaks protocol version 0, which is too old for this noema (it speaks 1): rebuild it with: noema plugin build old"},
 		{mode: "two", want: "speaks protocol version 2, which is too new for this noema (it speaks 1): update noema, or rebuild the plugin for this one with: noema plugin build two"},
@@ -119,8 +123,12 @@ func contain(t *testing.T, m misdeed, cageless bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	heard := otherServer(t, h)
 	begun := time.Now()
 	err = try(t, h, m)
+	if said := heard(); said != "" {
+		t.Errorf("the socket of another process was told %q", said)
+	}
 	var f *Failure
 	if isFailure := errors.As(err, &f); isFailure == m.soft || err == nil {
 		t.Errorf("a failure of the process: %t, error %v", isFailure, err)
@@ -144,6 +152,38 @@ func contain(t *testing.T, m misdeed, cageless bool) {
 		if _, err := os.Stat(h.cages.dir); err == nil {
 			t.Errorf("its cgroup is left: %s", h.cages.dir)
 		}
+	}
+}
+
+// otherServer serves at a socket beside the plugins' folders, and returns what it was told.
+func otherServer(t *testing.T, h *Host) (heard func() string) {
+	t.Helper()
+	dir := filepath.Join(h.tempDir, "others")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []byte
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			raw, _ := io.ReadAll(conn) // until it is closed
+			said = append(said, raw...)
+			_ = conn.Close()
+		}
+	}()
+	return func() string {
+		_ = l.Close()
+		<-ended
+		return string(said)
 	}
 }
 

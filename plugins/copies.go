@@ -25,7 +25,7 @@ const snapshotAge = 14 * 24 * time.Hour
 
 // linked are folders beside a plugin's code that are not part of its digest; the copy leads
 // to them.
-var linked = []string{".venv", "node_modules", ".git"}
+var linked = []string{".venv", "node_modules"}
 
 // bytecode is the folder that Python keeps its own in. It is not copied: what it holds may be
 // of other code. "plugin build" makes one in the copy.
@@ -102,6 +102,11 @@ func (c Copies) Find(path, digest string) (Source, bool) {
 		if found, err := CodeDigest(src); err == nil && found == digest {
 			return src, true
 		}
+		if chosen, err := Choose(src, nil); err == nil && at == path {
+			if found, err := CodeDigest(chosen); err == nil && found == digest {
+				return chosen, true
+			}
+		}
 	}
 	return Source{}, false
 }
@@ -120,7 +125,7 @@ func moved(src Source, dir string) Source {
 			src.Command[i] = filepath.Join(dir, rest)
 		}
 	}
-	src.Dir, src.Path = dir, dir
+	src.Dir, src.Path, src.chosen, src.links = dir, dir, nil, nil
 	return src
 }
 
@@ -128,6 +133,9 @@ func moved(src Source, dir string) Source {
 func copyCode(src Source, to string) error {
 	if src.Dir == "" {
 		return copyFile(src.Path, filepath.Join(to, filepath.Base(src.Path)))
+	}
+	if src.chosen != nil {
+		return src.copyChosen(to)
 	}
 	return filepath.WalkDir(src.Dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -157,10 +165,45 @@ func copyCode(src Source, to string) error {
 	})
 }
 
-// leftOut reports whether a folder is not code: Python's bytecode, and a home of noema,
+// copyChosen copies the files that were chosen, and leads to what is only linked.
+func (s Source) copyChosen(to string) error {
+	for i, path := range slices.Concat(s.chosen, s.links) {
+		name, err := filepath.Rel(s.Dir, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, name)
+		if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+			return err
+		}
+		if i < len(s.chosen) {
+			err = copyFile(path, target)
+		} else {
+			err = s.lead(path, target)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lead makes a link to a folder, or to where a link leads.
+func (s Source) lead(path, target string) error {
+	info, err := os.Lstat(path)
+	if err == nil && info.IsDir() {
+		return os.Symlink(path, target)
+	}
+	if err != nil {
+		return err
+	}
+	return s.copyLink(path, target, fs.FileInfoToDirEntry(info))
+}
+
+// leftOut reports whether a folder is not code: Python's bytecode, git's own, and a home of noema,
 // which each run changes, and which may be below the folder of the program that it runs.
 func leftOut(path string, e fs.DirEntry) bool {
-	if e.Name() == bytecode {
+	if e.Name() == bytecode || e.Name() == ".git" {
 		return true
 	}
 	_, err := os.Stat(filepath.Join(path, "store", "FORMAT"))

@@ -154,7 +154,7 @@ func TestHomeIsNotCode(t *testing.T) {
 	if err := os.WriteFile("agent.py", []byte("print(1)\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	src, err := Exec(filepath.Join(dir, "fresh", "programs"), "python3 agent.py") // the store is not there yet
+	src, err := Exec(filepath.Join(dir, "fresh", "programs"), "python3 agent.py", nil) // the store is not there yet
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,9 +129,13 @@ func (s Source) NameOf(file string) (string, error) {
 }
 
 // CodeFiles are the files that a plugin's digest covers, in the order of their paths: the
-// one that it is, or those of its folder. Left out is what a run of the plugin itself may
-// write there. A link to a file counts as the file; a link to a folder is not covered.
+// one that it is, those of its folder that [Choose] chose, or all of a folder that is a copy.
+// Left out is what a run of the plugin itself may write there. A link to a file counts as the
+// file; a link to a folder is not covered.
 func CodeFiles(s Source) ([]string, error) {
+	if s.chosen != nil {
+		return s.chosen, nil
+	}
 	info, err := os.Stat(s.Path)
 	if err != nil || !info.IsDir() {
 		return []string{s.Path}, err

@@ -1,8 +1,11 @@
 package plugins
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,8 +23,9 @@ const handshakeCure = "is it a noema plugin, and does it write nothing to stdout
 
 // checkHandshake judges the line with which a plugin says how to reach it,
 // CORE|VERSION|NETWORK|ADDRESS|PROTOCOL, and says what is wrong with it; empty
-// if nothing is. speaks are the protocol versions of this side, oldest first.
-func checkHandshake(line, plugin string, speaks []int) string {
+// if nothing is. speaks are the protocol versions of this side, oldest first, and folders those in
+// which its socket may be.
+func checkHandshake(line, plugin string, speaks []int, folders ...string) string {
 	parts := strings.Split(strings.TrimSpace(line), "|")
 	if len(parts) < 4 {
 		return fmt.Sprintf("did not complete the handshake: it wrote %q to stdout: %s", clip(strings.TrimSpace(line)), handshakeCure)
@@ -35,7 +39,7 @@ func checkHandshake(line, plugin string, speaks []int) string {
 	if len(parts) < 5 || parts[4] != "grpc" {
 		return fmt.Sprintf("announced a transport other than gRPC: its handshake is %q", clip(strings.TrimSpace(line)))
 	}
-	return checkAddress(parts[2], parts[3])
+	return checkAddress(parts[2], parts[3], folders)
 }
 
 func checkVersion(announced, plugin string, speaks []int) string {
@@ -54,22 +58,32 @@ func checkVersion(announced, plugin string, speaks []int) string {
 		v, ours, rebuild)
 }
 
-// checkAddress admits sockets of this machine alone: a handshake must not send
-// the kernel, and the prompts with it, to somebody else.
-func checkAddress(network, address string) string {
-	switch network {
-	case "unix":
-		if address != "" {
+// checkAddress admits sockets in the folders of the process alone: a handshake must not send the
+// kernel, and the prompts with it, to somebody else.
+func checkAddress(network, address string, folders []string) string {
+	for _, dir := range folders {
+		if network == "unix" && strings.HasPrefix(filepath.Clean(address), filepath.Clean(dir)+string(filepath.Separator)) {
 			return ""
 		}
-	case "tcp":
-		if host, _, err := net.SplitHostPort(address); err == nil {
-			if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-				return ""
-			}
-		}
 	}
-	return fmt.Sprintf("announced the address %q, which is not a socket of this machine", clip(network+" "+address))
+	return fmt.Sprintf("announced the address %q, which is not a socket in its own folder: serve at a unix socket in the folder of PLUGIN_UNIX_SOCKET_DIR", clip(network+" "+address))
+}
+
+// dial connects to the socket that the process announced, if the process itself, or one that it
+// started, serves there: a link in its folder may lead to anybody's socket.
+func (c *child) dial(ctx context.Context, _ string) (net.Conn, error) {
+	c.mu.Lock()
+	at := c.address
+	c.mu.Unlock()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", at)
+	if err != nil {
+		return nil, err
+	}
+	if pid, known := servedBy(conn.(*net.UnixConn)); known && !slices.Contains(kin(c.cmd.Process.Pid, c.dir, c.cage), pid) {
+		c.blame(fmt.Sprintf("announced the socket %q, which another process serves", clip(at)))
+		return nil, errors.Join(errors.New("another process serves the socket"), conn.Close())
+	}
+	return conn, nil
 }
 
 // clip shortens what a plugin wrote to what fits an error.

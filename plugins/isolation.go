@@ -70,7 +70,7 @@ func (c *child) rules() (isolate.Rules, error) {
 	}
 	r.Read = append(r.Read, s.installed()...)
 	r.Loopback = s.Program != nil
-	r.Write = []string{c.dir, cmp.Or(c.variable("PLUGIN_UNIX_SOCKET_DIR"), c.dir)}
+	r.Write = []string{c.dir, c.socketDir()}
 	if s.Granted {
 		r.Read, r.Network = append(r.Read, s.Read...), s.Network
 	}
@@ -119,6 +119,9 @@ func (c *child) variable(name string) string {
 	}
 	return ""
 }
+
+// socketDir is the folder for the plugin's socket.
+func (c *child) socketDir() string { return cmp.Or(c.variable("PLUGIN_UNIX_SOCKET_DIR"), c.dir) }
 
 // private are places that no interpreter's folder may hold.
 func private() []string {
@@ -217,10 +220,29 @@ func layOut(outside string) error {
 // explain adds to an error of the method what a denied file or connection has to
 // do with isolation, and how to permit it.
 func (c *child) explain(err error) error {
+	if cure := c.missed(err); cure != "" {
+		return fmt.Errorf("%w; %s", err, cure)
+	}
 	if err == nil || !c.denied(err.Error()) {
 		return err
 	}
 	return fmt.Errorf("%w; %s", err, c.cure())
+}
+
+// missed tells of a file that the method did not find since it was not copied with its code.
+func (c *child) missed(err error) string {
+	if err == nil {
+		return ""
+	}
+	for _, l := range c.source.Left {
+		if name := filepath.Base(l.Name); strings.Contains(err.Error(), name) {
+			if l.Task {
+				return fmt.Sprintf("%s was not copied with its code: %s", l.Name, l.Why)
+			}
+			return fmt.Sprintf("%s was not copied with its code: %s: to have it copied, write \"files: [%s]\" in the %s of its folder", l.Name, l.Why, l.Name, ManifestName)
+		}
+	}
+	return ""
 }
 
 // denied reports whether a text tells of something that isolation refuses.

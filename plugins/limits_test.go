@@ -74,13 +74,18 @@ func TestHandshake(t *testing.T) {
 		"1|1|unix|/tmp/s|grpc":                 "",
 		"1|1|unix|/tmp/s|grpc|":                "",
 		"1|1|unix|/tmp/s|grpc||false\r\n":      "",
-		"1|1|tcp|127.0.0.1:4000|grpc":          "",
-		"1|1|tcp|[::1]:4000|grpc":              "",
-		"1|1|tcp|localhost:4000|grpc":          "",
-		"1|1|tcp|10.0.0.1:4000|grpc":           "not a socket of this machine",
-		"1|1|tcp|localhost.example:1|grpc":     "not a socket of this machine",
-		"1|1|unix||grpc":                       "not a socket of this machine",
-		"1|1|udp|127.0.0.1:1|grpc":             "not a socket of this machine",
+		"1|1|unix|/tmp/x/../s|grpc":            "",
+		"1|1|tcp|127.0.0.1:4000|grpc":          "not a socket in its own folder",
+		"1|1|tcp|[::1]:4000|grpc":              "not a socket in its own folder",
+		"1|1|tcp|localhost:4000|grpc":          "not a socket in its own folder",
+		"1|1|tcp|10.0.0.1:4000|grpc":           "not a socket in its own folder",
+		"1|1|unix||grpc":                       "not a socket in its own folder",
+		"1|1|unix|@abstract|grpc":              "not a socket in its own folder",
+		"1|1|unix|s|grpc":                      "not a socket in its own folder",
+		"1|1|unix|/tmp|grpc":                   "not a socket in its own folder",
+		"1|1|unix|/tmp/../run/s|grpc":          "not a socket in its own folder",
+		"1|1|unix|/tmpx/s|grpc":                "not a socket in its own folder",
+		"1|1|udp|127.0.0.1:1|grpc":             "not a socket in its own folder",
 		"1|1|unix|/tmp/s":                      "a transport other than gRPC",
 		"1|-1|unix|/tmp/s|grpc":                "too old",
 		"1|99999999999999999999|unix|s|grpc":   "not a number",
@@ -89,7 +94,7 @@ func TestHandshake(t *testing.T) {
 		"":                                     "did not complete the handshake",
 		"\xff\x00|||" + strings.Repeat("|", 3): "announced handshake version \"\uFFFD\\x00\"",
 	} {
-		got := checkHandshake(line, "p", protocols())
+		got := checkHandshake(line, "p", protocols(), "/tmp")
 		if want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%q: %q, want %q", line, got, want)
 		}

@@ -191,3 +191,24 @@ func TestKilledFromOutside(t *testing.T) {
 		t.Errorf("alone: %v", err)
 	}
 }
+
+// TestNoNotesForLaterTrials: what a trial writes in its temporary folder is gone in the next one
+// of the same process.
+func TestNoNotesForLaterTrials(t *testing.T) {
+	t.Parallel()
+	h, err := NewHost(HostOptions{MaxProcesses: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	p, err := h.Open(t.Context(), misbehaving(t, "remember"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		a, err := p.Solve(t.Context(), methods.Problem{Query: fmt.Sprint("trial ", i)}, newKernel())
+		if text, _ := a.Text(); err != nil || text != "found " {
+			t.Errorf("trial %d: %q, %v", i, text, err)
+		}
+	}
+}

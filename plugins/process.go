@@ -92,7 +92,7 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 		SyncStdout:       p.child.out.stream("stdout"),
 		SyncStderr:       p.child.out.stream("stderr"),
 		Logger:           hclog.NewNullLogger(),
-		GRPCDialOptions:  dialOptions(),
+		GRPCDialOptions:  dialOptions(p.child.dial),
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: h.tempDir},
 	})
 	late := time.AfterFunc(limit, func() {

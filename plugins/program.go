@@ -146,13 +146,10 @@ const programsAtOnce = 16
 // ExecPrefix begins a method that is a command, as in "exec:python agent.py".
 const ExecPrefix = "exec:"
 
-// maxExecFolder bounds the folder of a command's program, of which each run has a copy.
-const maxExecFolder = 64 << 20
-
 // Exec returns the program that a command line starts, as a folder with a manifest below
-// keep: a copy of the folder of the first file that the command names, and the command. The
-// same command gives the same folder again, with what its files are now.
-func Exec(keep, line string) (Source, error) {
+// keep: a copy of the code in the folder of the first file that the command names, see [Choose],
+// and the command. The same command gives the same folder again, with what its files are now.
+func Exec(keep, line string, withheld *Withheld) (Source, error) {
 	command, err := words(line)
 	if err != nil {
 		return Source{}, fmt.Errorf("read the command %q: %w", line, err)
@@ -173,8 +170,14 @@ func Exec(keep, line string) (Source, error) {
 		}
 		name = strings.ReplaceAll(strings.TrimSuffix(filepath.Base(word), filepath.Ext(word)), "_", "-")
 	}
-	if err := copiable(from); err != nil {
-		return Source{}, fmt.Errorf("take the program of %q: %w", line, err)
+	code := Source{Dir: from, Path: from, Command: command}
+	if from != "" {
+		if _, err = os.Stat(filepath.Join(from, ManifestName)); err == nil {
+			return Source{}, fmt.Errorf("take the program of %q: the folder has a %s: name the folder instead: %s", line, ManifestName, files.Word(from))
+		}
+		if code, err = Choose(code, withheld); err != nil {
+			return Source{}, fmt.Errorf("take the program of %q: %w", line, err)
+		}
 	}
 	raw, err := manifestOf(name, command, env)
 	if err != nil {
@@ -185,14 +188,16 @@ func Exec(keep, line string) (Source, error) {
 		return Source{}, err
 	}
 	if from != "" {
-		if err := copyCode(Source{Dir: from, Path: from}, dir); err != nil {
+		if err := copyCode(code, dir); err != nil {
 			return Source{}, fmt.Errorf("take the program of %q: %w", line, err)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, ManifestName), raw, 0o600); err != nil {
 		return Source{}, err
 	}
-	return At(dir)
+	src, err := At(dir)
+	src.Left, src.copied = code.Left, code.copied
+	return src, err
 }
 
 // manifestOf is the manifest of a program that gets and gives what most do. The variable
@@ -234,7 +239,7 @@ func Promote(line, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(keep)
-	src, err := Exec(keep, line)
+	src, err := Exec(keep, line, nil)
 	if err != nil {
 		return err
 	}
@@ -280,34 +285,6 @@ func fileOf(command []string) int {
 		return 0
 	}
 	return -1
-}
-
-// copiable refuses the folder of a command's program that is more than a program.
-func copiable(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if _, err := os.Stat(filepath.Join(dir, ManifestName)); err == nil {
-		return fmt.Errorf("the folder has a %s: name the folder instead: %s", ManifestName, files.Word(dir))
-	}
-	all, err := CodeFiles(Source{Path: dir})
-	if err != nil {
-		return err
-	}
-	var size int64
-	parts := map[string]int64{} // what of it each file or folder in dir holds
-	for _, path := range all {
-		if info, err := os.Stat(path); err == nil {
-			size += info.Size()
-			part, _, _ := strings.Cut(strings.TrimPrefix(path, dir+string(filepath.Separator)), string(filepath.Separator))
-			parts[part] += info.Size()
-		}
-	}
-	if size > maxExecFolder || len(all) > 5000 {
-		names := slices.SortedFunc(maps.Keys(parts), func(a, b string) int { return cmp.Compare(parts[b], parts[a]) })
-		return fmt.Errorf("its folder %q holds %d files of %d MiB together, most of it in %q, which each run would copy: put the program into a folder of its own, or name a virtual environment .venv", dir, len(all), size>>20, names[0])
-	}
-	return nil
 }
 
 // words splits a command line at spaces, as a shell does: what is in quotes or behind a

@@ -34,7 +34,7 @@ func TestExecReadsVariables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		src, err := Exec(filepath.Join(t.TempDir(), "keep"), line)
+		src, err := Exec(filepath.Join(t.TempDir(), "keep"), line, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestExecReadsVariables(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"A=1", "NOEMA_CLOCK=noon python code/a.py", ""} {
-		if _, err := Exec(filepath.Join(t.TempDir(), "keep"), line); err == nil {
+		if _, err := Exec(filepath.Join(t.TempDir(), "keep"), line, nil); err == nil {
 			t.Errorf("%q was taken", line)
 		}
 	}

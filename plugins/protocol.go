@@ -58,6 +58,7 @@ package plugins
 
 import (
 	"context"
+	"net"
 
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
@@ -123,8 +124,9 @@ func serverOptions() []grpc.ServerOption {
 	}
 }
 
-func dialOptions() []grpc.DialOption {
+func dialOptions(dial func(context.Context, string) (net.Conn, error)) []grpc.DialOption {
 	return []grpc.DialOption{
+		grpc.WithContextDialer(dial),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(wire.MaxMessage), grpc.MaxCallSendMsgSize(wire.MaxMessage)),
 		experimental.WithBufferPool(bufferPool()),
 		grpc.WithInitialWindowSize(256 << 10), grpc.WithInitialConnWindowSize(1 << 20),

@@ -35,6 +35,13 @@ type Source struct {
 	Request string // identifies what is asked for; empty if nothing is
 	NoCalls bool   // it answers without a model or tool call by nature
 
+	Files   []string        // what of the folder is code beside what plainly is, by the manifest
+	Left    []Left          // what of the folder is not, once [Choose] has looked
+	copied  int             // how many files of the folder are
+	chosen  []string        // paths of the files that are; nil means all
+	without map[string]bool // names of files that were left out before
+	links   []string        // paths that a copy only leads to
+
 	Starts  []string // of a Program: its own command, where Command is what serves it
 	Program *Program // if the folder holds a program that is a method as it is; else nil
 
@@ -54,6 +61,7 @@ type manifest struct {
 	Concurrent *bool         `yaml:"concurrent"`
 	Network    bool          `yaml:"network"`
 	Read       []string      `yaml:"read"`
+	Files      []string      `yaml:"files"` // what of the folder is code beside what plainly is
 	Calls      string        `yaml:"calls"` // "none" declares a method that answers without any
 	StartLimit time.Duration `yaml:"start_limit"`
 	Program    `yaml:",inline"`
@@ -189,7 +197,7 @@ func fromManifest(dir string) (Source, error) {
 	m.Command[0] = elsewhere(dir, m.Command[0])
 	src := Source{
 		Name: m.Name, Command: m.Command, Dir: dir, Path: dir, Serial: m.Concurrent != nil && !*m.Concurrent,
-		Network: m.Network, NoCalls: m.Calls == "none", StartLimit: m.StartLimit,
+		Network: m.Network, Files: m.Files, NoCalls: m.Calls == "none", StartLimit: m.StartLimit,
 	}
 	if err := src.program(m); err != nil {
 		return Source{}, fmt.Errorf("read manifest %s: %w", file, err)

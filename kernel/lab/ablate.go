@@ -35,7 +35,7 @@ func (l *Lab) variants(method string, over []string, shared map[string]string) (
 	if err != nil {
 		return nil, Misused(err)
 	}
-	m, err := l.openMethod(l.o.Context(), s.Name)
+	m, err := l.openMethod(l.o.Context(), s.Name, nil)
 	if err != nil {
 		return nil, err
 	}

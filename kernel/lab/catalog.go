@@ -63,10 +63,10 @@ func (l *Lab) Plugins() ([]plugins.Source, error) {
 	return all, faults
 }
 
-// plugin finds the plugin of a method's name, or at its path.
-func (l *Lab) plugin(name string) (plugins.Source, error) {
+// plugin finds the plugin of a method's name, or at its path. What is withheld is not copied.
+func (l *Lab) plugin(name string, hide withholding) (plugins.Source, error) {
 	if command, ok := strings.CutPrefix(name, plugins.ExecPrefix); ok {
-		src, err := plugins.Exec(filepath.Join(l.o.Home, "programs"), command)
+		src, err := plugins.Exec(l.programs(), command, hide.known())
 		return src, Misused(err)
 	}
 	if plugins.IsPath(name) {
@@ -88,12 +88,21 @@ func (l *Lab) plugin(name string) (plugins.Source, error) {
 
 // OpenPlugin starts one plugin and pins its code.
 func (l *Lab) OpenPlugin(ctx context.Context, src plugins.Source) (runner.Method, error) {
+	return l.openPlugin(ctx, src, nil)
+}
+
+func (l *Lab) openPlugin(ctx context.Context, src plugins.Source, hide withholding) (runner.Method, error) {
 	host, err := l.pluginHost()
 	if err != nil {
 		return runner.Method{}, err
 	}
 	if src, err = l.granted(src); err != nil {
 		return runner.Method{}, err
+	}
+	if src.Dir != "" && !l.copied(src.Dir) {
+		if src, err = plugins.Choose(src, hide.known()); err != nil {
+			return runner.Method{}, Misused(fmt.Errorf("open plugin %q: %w", src.Name, err))
+		}
 	}
 	at, digest, err := l.pinned(src)
 	if err != nil {
@@ -115,7 +124,7 @@ func (l *Lab) OpenPlugin(ctx context.Context, src plugins.Source) (runner.Method
 		Plugin: record.Plugin{
 			Method: src.Name, Builtin: src.Builtin, Path: src.Path, Digest: digest,
 			Isolation: inForce, Weak: !full, Allowed: src.Asks(), NoCalls: src.NoCalls,
-			Versions: src.Versions(ctx),
+			Versions: src.Versions(ctx), Copied: src.Copied(), Left: leftOf(src),
 		},
 	}
 	if !src.Builtin {
@@ -146,6 +155,11 @@ const maxMethods = 500
 // OpenMethods opens the methods of the given texts. Shared options go to each
 // method that has them; "method.option" goes to one.
 func (l *Lab) OpenMethods(ctx context.Context, texts []string, shared map[string]string) ([]runner.Method, error) {
+	return l.openMethods(ctx, texts, shared, nil)
+}
+
+// openMethods is OpenMethods for an experiment whose tasks are withheld from them.
+func (l *Lab) openMethods(ctx context.Context, texts []string, shared map[string]string, hide withholding) ([]runner.Method, error) {
 	if len(texts) > maxMethods {
 		return nil, Misused(fmt.Errorf("declare experiment: %d methods: at most %d are compared with each other", len(texts), maxMethods))
 	}
@@ -159,7 +173,7 @@ func (l *Lab) OpenMethods(ctx context.Context, texts []string, shared map[string
 			return nil, Misused(err)
 		}
 	}
-	out, err := sideBySide(len(specs), func(i int) (runner.Method, error) { return l.openMethod(ctx, specs[i].Name) })
+	out, err := sideBySide(len(specs), func(i int) (runner.Method, error) { return l.openMethod(ctx, specs[i].Name, hide) })
 	if err != nil {
 		return nil, err
 	}
@@ -225,15 +239,15 @@ func valueOf(text string) (string, error) {
 }
 
 // openMethod opens a function that a script added, or else a plugin.
-func (l *Lab) openMethod(ctx context.Context, name string) (runner.Method, error) {
+func (l *Lab) openMethod(ctx context.Context, name string, hide withholding) (runner.Method, error) {
 	if f, ok := l.function(name); ok {
 		return f.method(), nil
 	}
-	src, err := l.plugin(name)
+	src, err := l.plugin(name, hide)
 	if err != nil {
 		return runner.Method{}, err
 	}
-	return l.OpenPlugin(ctx, src)
+	return l.openPlugin(ctx, src, hide)
 }
 
 // RecordedMethods opens the methods of a run with the options that it had.
@@ -274,7 +288,7 @@ func (l *Lab) recordedMethod(ctx context.Context, run *record.Run, m record.Meth
 		return runner.Method{}, errors.New("it was a function of a script: run that script, or promote the function to a plugin")
 	}
 	if i >= 0 && !run.Plugins[i].Builtin {
-		if src, err := plugins.At(run.Plugins[i].Path); err == nil {
+		if src, err := l.recordedSource(run.Plugins[i]); err == nil {
 			opened, err := l.OpenPlugin(ctx, src)
 			if digest := run.Plugins[i].Digest; l.o.Rebuilt[digest] {
 				opened.Code = digest
@@ -285,7 +299,20 @@ func (l *Lab) recordedMethod(ctx context.Context, run *record.Run, m record.Meth
 			return l.OpenPlugin(ctx, src)
 		}
 	}
-	return l.openMethod(ctx, s.Name)
+	return l.openMethod(ctx, s.Name, nil)
+}
+
+// recordedSource is the code at the path where it was, as it was chosen then: without what was
+// withheld. A run of before code was chosen had all of its folder.
+func (l *Lab) recordedSource(p record.Plugin) (plugins.Source, error) {
+	src, err := plugins.At(p.Path)
+	if err != nil || src.Dir == "" || l.copied(src.Dir) {
+		return src, err
+	}
+	if digest, err := plugins.CodeDigest(src); err == nil && digest == p.Digest {
+		return l.Code(p)
+	}
+	return src.Without(p.Withheld()), nil
 }
 
 // knownOptions lists what shared options can name for the given methods.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"noema/kernel/base/display"
@@ -238,7 +239,7 @@ func (l *Lab) Ready(e Experiment, o Comparing) error {
 	if err != nil {
 		return err
 	}
-	if err := l.readyMethods(cells[0].Experiment, o); err != nil {
+	if err := l.readyMethods(cells, o); err != nil {
 		return err
 	}
 	for _, c := range cells {
@@ -252,9 +253,14 @@ func (l *Lab) Ready(e Experiment, o Comparing) error {
 	return nil
 }
 
-// readyMethods is Ready for the methods of e.
-func (l *Lab) readyMethods(e Experiment, o Comparing) error {
-	opened, err := l.OpenMethods(l.o.Context(), e.Methods, e.MethodOptions)
+// readyMethods is Ready for the methods of the cells, which are those of the first.
+func (l *Lab) readyMethods(cells []cell, o Comparing) error {
+	e := cells[0].Experiment
+	tasks := opening{lab: l, tasks: map[string]func() (*Task, error){}, names: map[string]string{}}
+	for _, c := range cells { // they are opened where a method has a folder beside which they may lie
+		tasks.add(c)
+	}
+	opened, err := l.openMethods(l.o.Context(), e.Methods, e.MethodOptions, sync.OnceValue(tasks.withheld))
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (n *notHere) Unwrap() error { return n.error }
 // from its code, which write puts into an empty folder unless there is a copy.
 func (l *Lab) OpenCode(ctx context.Context, c cluster.Code, write func(dir string) error) (methods.Method, error) {
 	if c.Builtin {
-		m, err := l.openMethod(ctx, c.Name)
+		m, err := l.openMethod(ctx, c.Name, nil)
 		if err == nil && !m.Plugin.Builtin {
 			err = fmt.Errorf("open method %q: the coordinator has it built in, and this machine a plugin of that name: remove that", c.Name)
 		}

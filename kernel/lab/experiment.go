@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,6 +18,7 @@ import (
 	"noema/kernel/run/runner"
 	"noema/kernel/show/report"
 	"noema/kernel/task/attack"
+	"noema/plugins"
 )
 
 // setup opens what e names, without its methods.
@@ -121,11 +123,18 @@ func (l *Lab) run(e Experiment, light bool) (*runner.Result, error) {
 	defer cancel()
 	var opening errgroup.Group // beside the setup: processes take time to start, and tasks to generate
 	var opened []runner.Method
+	var s runner.Setup
+	ready := make(chan struct{})
+	hide := sync.OnceValue(func() *plugins.Withheld {
+		<-ready
+		return l.withheld([]string{e.Task}, []*Task{s.Task})
+	})
 	opening.Go(func() (err error) {
-		opened, err = l.OpenMethods(ctx, e.Methods, e.MethodOptions)
+		opened, err = l.openMethods(ctx, e.Methods, e.MethodOptions, hide)
 		return err
 	})
-	s, err := l.setup(e)
+	s, err = l.setup(e)
+	close(ready)
 	if err != nil {
 		cancel()
 		_ = opening.Wait() // what is wrong with the setup comes first
@@ -198,7 +207,8 @@ func (l *Lab) Estimate(e Experiment) (*runner.Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Methods, err = l.OpenMethods(ctx, s.Experiment.Methods, e.MethodOptions); err != nil {
+	hide := sync.OnceValue(func() *plugins.Withheld { return l.withheld([]string{e.Task}, []*Task{s.Task}) })
+	if s.Methods, err = l.openMethods(ctx, s.Experiment.Methods, e.MethodOptions, hide); err != nil {
 		return nil, err
 	}
 	return l.estimate(ctx, s, replay)

@@ -41,7 +41,7 @@ func (l *Lab) granted(src plugins.Source) (plugins.Source, error) {
 		return src, nil
 	}
 	name := src.Name
-	if found, err := l.plugin(name); err != nil || found.Path != src.Path {
+	if found, err := l.plugin(name, nil); err != nil || found.Path != src.Path {
 		name = src.Path
 	}
 	return src, fmt.Errorf("open plugin %q: its %s asks for more than other plugins may do (%s): if you trust it, run: noema plugin allow %s",
@@ -51,7 +51,7 @@ func (l *Lab) granted(src plugins.Source) (plugins.Source, error) {
 // Allow grants the plugin of a name or at a path what its manifest asks for, and
 // returns that.
 func (l *Lab) Allow(name string) ([]string, error) {
-	src, err := l.plugin(name)
+	src, err := l.plugin(name, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,10 @@
 package lab_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -58,4 +62,26 @@ func TestPythonTool(t *testing.T) {
 	if r := call(`{"program": "print(6)\nprint(1 / 0)"}`); !strings.HasPrefix(r.Content, "6\n") || !strings.Contains(r.Content, "ZeroDivisionError") || !r.IsError {
 		t.Errorf("a program that fails: %+v", r)
 	}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return
+	}
+	attack, err := json.Marshal(map[string]string{"program": fmt.Sprintf(signalThreads, os.Getpid())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := call(string(attack)); r.Content != "open []\n" || r.IsError {
+		t.Errorf("signals to the threads of this process: %+v", r)
+	}
 }
+
+// signalThreads is a program that sends signal 0 to every thread of a process by every call that
+// names a thread, and prints the calls that could. Real ones would end the test.
+const signalThreads = `
+import ctypes, os
+libc, noema, able = ctypes.CDLL(None), %d, []
+for tid in [int(t) for t in os.listdir(f"/proc/{noema}/task")]:
+    fd = os.open(f"/proc/{tid}", os.O_RDONLY | os.O_DIRECTORY)
+    for number, args in ((424, (fd, 0, None, 0)), (62, (tid, 0)), (200, (tid, 0)), (234, (noema, tid, 0))):
+        if libc.syscall(number, *args) == 0: able.append(number)
+print("open", able)
+`

@@ -17,6 +17,7 @@ import (
 	"noema/kernel/run/runner"
 	"noema/kernel/task"
 	"noema/methods"
+	"noema/plugins"
 )
 
 // Study is an experiment over several tasks or models, with one verdict: shown, it is the
@@ -133,7 +134,7 @@ func (l *Lab) study(ctx context.Context, e Experiment) (runner.Study, error) {
 	if e.Test != "" {
 		return s, Misused(fmt.Errorf("declare study: test %s is for one task with one model: several are judged by one rule, whatever their measures: leave it out", e.Test))
 	}
-	opened := opening{lab: l, ctx: ctx, tasks: map[string]func() (*Task, error){}, models: map[string]provider.Provider{}, methods: map[string][]runner.Method{}}
+	opened := opening{lab: l, ctx: ctx, tasks: map[string]func() (*Task, error){}, names: map[string]string{}, models: map[string]provider.Provider{}, methods: map[string][]runner.Method{}}
 	defer opened.begin(cells)()
 	var faults []error
 	told := map[string]bool{} // what several cells have is told once
@@ -157,6 +158,7 @@ type opening struct {
 	lab     *Lab
 	ctx     context.Context
 	tasks   map[string]func() (*Task, error)
+	names   map[string]string // of tasks as they are written
 	models  map[string]provider.Provider
 	methods map[string][]runner.Method
 }
@@ -166,9 +168,8 @@ type opening struct {
 func (o opening) begin(cells []cell) (wait func()) {
 	next := make(chan func() (*Task, error), len(cells))
 	for _, c := range cells {
-		if name := taskName(c.Experiment); o.tasks[name] == nil {
-			o.tasks[name] = sync.OnceValues(func() (*Task, error) { return o.lab.taskOf(c.Experiment) })
-			next <- o.tasks[name]
+		if open := o.add(c); open != nil {
+			next <- open
 		}
 	}
 	close(next)
@@ -181,6 +182,29 @@ func (o opening) begin(cells []cell) (wait func()) {
 		})
 	}
 	return opening.Wait
+}
+
+// add notes the task of a cell, and returns what opens it if it is a new one.
+func (o opening) add(c cell) (open func() (*Task, error)) {
+	name := taskName(c.Experiment)
+	if o.tasks[name] != nil {
+		return nil
+	}
+	o.names[name] = c.Task
+	o.tasks[name] = sync.OnceValues(func() (*Task, error) { return o.lab.taskOf(c.Experiment) })
+	return o.tasks[name]
+}
+
+// withheld is the data of all tasks, since a method that answers one is opened once for all.
+func (o opening) withheld() *plugins.Withheld {
+	var names []string
+	var tasks []*Task
+	for _, name := range sortedKeys(o.tasks) {
+		if t, err := o.tasks[name](); err == nil {
+			names, tasks = append(names, o.names[name]), append(tasks, t)
+		}
+	}
+	return o.lab.withheld(names, tasks)
 }
 
 // taskName is the same for experiments over the same task.
@@ -204,7 +228,7 @@ func (o opening) cell(c cell) (out runner.Cell, err error) {
 		return out, errors.New("no sample has a target, and a study is decided by measures: name its column, as in ?target=COLUMN")
 	}
 	out.Methods, err = once(o.methods, fmt.Sprint(e.MethodOptions), func() ([]runner.Method, error) {
-		return o.lab.OpenMethods(o.ctx, e.Methods, e.MethodOptions)
+		return o.lab.openMethods(o.ctx, e.Methods, e.MethodOptions, o.withheld)
 	})
 	return out, err
 }

@@ -107,7 +107,8 @@ func (x *leaving) run(r *record.Run) *record.Run {
 		Parent: r.Parent, Replaced: r.Replaced,
 	}
 	for _, p := range r.Plugins {
-		out.Plugins = append(out.Plugins, record.Plugin{Method: p.Method, Builtin: p.Builtin, Isolation: p.Isolation, Weak: p.Weak, Allowed: p.Allowed, NoCalls: p.NoCalls, Repeated: p.Repeated, State: p.State})
+		out.Plugins = append(out.Plugins, record.Plugin{Method: p.Method, Builtin: p.Builtin, Isolation: p.Isolation, Weak: p.Weak, Allowed: p.Allowed, NoCalls: p.NoCalls, Repeated: p.Repeated, State: p.State,
+			Left: slices.DeleteFunc(slices.Clone(p.Left), func(l record.Left) bool { return !l.Task })})
 	}
 	if slices.Contains(x.show, showCommand) {
 		out.Command = r.Command

@@ -108,7 +108,12 @@ func (p *Page) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-const cookieName = "noema_token"
+// cookieName is that of a page at an address: a browser has one set of cookies for all ports of
+// this machine, and two pages must not take each other's place.
+func cookieName(host string) string {
+	_, port, _ := net.SplitHostPort(host)
+	return "noema_token_" + port
+}
 
 // ServeHTTP implements [http.Handler]: it lets in who knows the token, from this
 // machine's own address, and no page of another site.
@@ -124,13 +129,13 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if given := r.URL.Query().Get("token"); given != "" && p.knows(given) {
-		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: p.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		http.SetCookie(w, &http.Cookie{Name: cookieName(r.Host), Value: p.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		q := r.URL.Query()
 		q.Del("token")
 		http.Redirect(w, r, ownPage(r.URL, q), http.StatusSeeOther)
 		return
 	}
-	c, err := r.Cookie(cookieName)
+	c, err := r.Cookie(cookieName(r.Host))
 	if err != nil || !p.knows(c.Value) {
 		http.Error(w, "the token is missing or wrong: open the address that noema printed", http.StatusUnauthorized)
 		return

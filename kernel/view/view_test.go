@@ -140,7 +140,7 @@ func TestNobodyWithoutTheTokenIsAnswered(t *testing.T) {
 	for name, change := range map[string]func(*http.Request){
 		"no token":        func(*http.Request) {},
 		"a wrong token":   func(r *http.Request) { r.URL.RawQuery = "token=0000" },
-		"a wrong cookie":  func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookieName, Value: "0000"}) },
+		"a wrong cookie":  func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookieName(r.Host), Value: "0000"}) },
 		"a foreign host":  func(r *http.Request) { r.Host = "evil.example"; r.URL.RawQuery = "token=" + p.Token() },
 		"a foreign page":  func(r *http.Request) { r.Header.Set("Origin", "http://evil.example"); cookie(r, p) },
 		"a foreign fetch": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site"); cookie(r, p) },
@@ -165,7 +165,9 @@ func TestNobodyWithoutTheTokenIsAnswered(t *testing.T) {
 	}
 }
 
-func cookie(r *http.Request, p *Page) { r.AddCookie(&http.Cookie{Name: cookieName, Value: p.Token()}) }
+func cookie(r *http.Request, p *Page) {
+	r.AddCookie(&http.Cookie{Name: cookieName(r.Host), Value: p.Token()})
+}
 
 func TestOnlyLoopbackIsServed(t *testing.T) {
 	p, err := New(newLab(t))
@@ -232,7 +234,7 @@ func TestRawTrialIsNoPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/run/"+run.ID()+"/trial.json?m=bad&s=1", nil)
-	r.AddCookie(&http.Cookie{Name: cookieName, Value: p.Token()})
+	r.AddCookie(&http.Cookie{Name: cookieName(r.Host), Value: p.Token()})
 	w := httptest.NewRecorder()
 	p.ServeHTTP(w, r)
 	if h := w.Header(); w.Code != http.StatusOK || !strings.HasPrefix(h.Get("Content-Type"), "application/json") || h.Get("X-Content-Type-Options") != "nosniff" {
@@ -432,4 +434,42 @@ func TestThePageCountsLooks(t *testing.T) {
 	if _, body := get(small); !strings.Contains(body, "the first of 2 looks at this comparison") {
 		t.Errorf("the page of the first run does not tell of the second look:\n%s", body)
 	}
+}
+
+// TestTwoPagesAtOnce: in one browser, a second page on another port of this machine leaves the
+// first one open.
+func TestTwoPagesAtOnce(t *testing.T) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar}
+	var pages []string
+	for range 2 {
+		p, err := New(newLab(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewServer(p)
+		t.Cleanup(server.Close)
+		if status(t, browser, server.URL+"/?token="+p.Token()) != http.StatusOK {
+			t.Fatal("a page did not open")
+		}
+		pages = append(pages, server.URL)
+	}
+	for _, page := range pages {
+		if got := status(t, browser, page+"/"); got != http.StatusOK {
+			t.Errorf("the page at %s answers %d", page, got)
+		}
+	}
+}
+
+func status(t *testing.T, browser *http.Client, address string) int {
+	t.Helper()
+	r, err := browser.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Body.Close()
+	return r.StatusCode
 }

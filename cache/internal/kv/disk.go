@@ -35,6 +35,7 @@ func (s *space) take(n int) error {
 	defer s.mu.Unlock()
 	if now := time.Now(); s.at.IsZero() || now.Sub(s.at) > spaceFresh {
 		s.free, s.err = freeBytes(s.dir)
+		s.free += held(s.dir)
 		s.at = now
 	}
 	if s.err != nil {

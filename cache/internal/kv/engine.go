@@ -23,6 +23,7 @@ type engine struct {
 	synced  atomic.Uint64
 	version uint64 // of the last commit that was tried; the committer's
 	discard discard
+	reserve reserve
 	needed  int // bytes of files that stay mapped when pages are given back; the committer's
 }
 
@@ -44,7 +45,7 @@ func (e *engine) open(opts badger.Options) error {
 // lengths in a damaged entry, and leaves a lock held that makes Close hang.
 func badgerOptions(data string) badger.Options {
 	return badger.DefaultOptions(data).
-		WithValueThreshold(256).
+		WithValueThreshold(inTables).
 		WithCompression(options.None).
 		WithBlockCacheSize(0).
 		WithIndexCacheSize(32 << 20).
@@ -72,6 +73,10 @@ func recovered(err *error) {
 // commit writes ops in one transaction. There is one at a time.
 func (e *engine) commit(ops []Op) (err error) {
 	defer recovered(&err)
+	if err := e.reserve.hold(ops); err != nil {
+		return err
+	}
+	defer e.reserve.again()
 	version := e.version + 1
 	e.version = version // never used twice, as a failed commit may have left something
 	txn := e.db.NewTransactionAt(version, true)

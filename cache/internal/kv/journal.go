@@ -31,6 +31,8 @@ const (
 	journalFrame  = 8
 	// journalRoom is the size at which writers wait for a new round.
 	journalRoom = 16 << 20
+	// journalReserve is how much of it has room on a full disk.
+	journalReserve = 4 << 20
 )
 
 // journal is a file of batches that have yet to become durable elsewhere.
@@ -60,7 +62,14 @@ func openJournal(dir string) (*journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	return newJournal(f)
+	j, err := newJournal(f)
+	if err == nil {
+		err = blocks(f, journalReserve)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	return j, nil
 }
 
 // newJournal begins a journal in the empty file f, which it closes on failure.

@@ -16,6 +16,7 @@
 //	data/           Badger's own files
 //	run/owner.sock  the owner's socket, mode 0600 in a directory of mode 0700
 //	run/owner.addr  where the socket is, if the path above is too long for one
+//	run/reserve     room on the disk, for when there is no other (see reserve.go)
 //	run/journal     what waits for Badger's next sync (see journal.go)
 //	run/outbox-N    what another process has asked of the owner (see outbox.go)
 //
@@ -107,6 +108,9 @@ type Batch struct {
 	// Again says that the changes may be made a second time, whatever others
 	// have written meanwhile. With a Guard they always may.
 	Again bool
+	// Paid says that what is written cannot be had again for nothing: it is written as long as
+	// there is any room for it, below MinFree, too.
+	Paid bool
 }
 
 // Range selects records in key order.

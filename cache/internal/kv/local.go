@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -34,7 +35,7 @@ type local struct {
 
 func newLocal(dir string, o Options) *local {
 	return &local{
-		engine: engine{dir: dir, log: &logger{}},
+		engine: engine{dir: dir, log: &logger{}, reserve: reserve{dir: dir}},
 		space:  &space{dir: dir, min: o.MinFree},
 		done:   make(chan struct{}),
 	}
@@ -51,7 +52,14 @@ func openLocal(dir string, o Options, reading error) (*local, error) {
 		return nil, err
 	}
 	if reading != nil {
-		if err := l.readable(); err != nil {
+		err := l.readable()
+		if errors.Is(reading, ErrDiskFull) && errors.Is(err, errUnfinished) && roomToMend(dir) {
+			if err = l.finish(opts); err == nil {
+				l = newLocal(dir, o)
+				l.reading, opts = reading, opts.WithLogger(l.log)
+			}
+		}
+		if err != nil {
 			return nil, err
 		}
 		return l.open(opts.WithReadOnly(true))
@@ -75,6 +83,32 @@ func (l *local) open(opts badger.Options) (*local, error) {
 		return nil, errors.Join(err, l.db.Close())
 	}
 	return l, nil
+}
+
+// finish brings the files of a store in order whose owner was killed, on a disk that has no room
+// but the reserve.
+func (l *local) finish(opts badger.Options) error {
+	reading := l.reading
+	l.reserve.giveBack()
+	l.reserve.given = true
+	err := mendLogs(opts.Dir)
+	if err == nil {
+		err = l.engine.open(opts)
+	}
+	if err != nil {
+		return err
+	}
+	l.discard.until(l.db, l.version)
+	l.reading = nil
+	err = l.replay()
+	l.reading = reading
+	if err = errors.Join(err, l.db.Close()); err == nil {
+		err = os.Remove(journalPath(l.dir))
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return err
 }
 
 // start takes over what the last owner left behind and begins to write.
@@ -122,8 +156,11 @@ func (l *local) apply(ctx context.Context, b Batch) error {
 	defer l.ops.RUnlock()
 	// A small value is written three times: to the journal, to the write-ahead
 	// log and to a table.
-	if err := errors.Join(l.space.take(3*sizeOf(b.Ops)), l.log.syncError()); err != nil {
+	if err := l.log.syncError(); err != nil {
 		return err
+	}
+	if err := l.space.take(3 * sizeOf(b.Ops)); err != nil && !(b.Paid && canReserve && errors.Is(err, ErrDiskFull)) {
+		return err // what is paid for goes into the reserve
 	}
 	if b.Guard != nil {
 		defer l.guards.lock(b.Guard.Key)()
@@ -154,7 +191,7 @@ func (l *local) usage(ctx context.Context) (Usage, error) {
 		return Usage{}, err
 	}
 	free, err := freeBytes(l.dir)
-	return Usage{DiskBytes: disk, FreeBytes: free}, err
+	return Usage{DiskBytes: max(1, disk-l.reserve.spare.Load()), FreeBytes: free}, err
 }
 
 func (l *local) owner() bool { return true }
@@ -176,6 +213,10 @@ func (l *local) shut() (err error) {
 	if l.queue != nil {
 		l.queue.end()
 		<-l.done
+		l.reserve.giveBack() // for the tables that closing makes
+		if free, err := freeBytes(l.dir); canReserve && err == nil && free < uint64(l.reserve.table.used)+1<<20 {
+			return fmt.Errorf("close store %q: %w: nothing is lost, and the store can be read when %d MiB are free", l.dir, ErrDiskFull, reserveSize>>20)
+		}
 	}
 	err = l.db.Close()
 	if l.queue != nil {

@@ -103,7 +103,8 @@ func mendLog(path string) (err error) {
 	if err != nil {
 		return err
 	}
-	data, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	size := writtenSize(f, info.Size())
+	data, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		return fmt.Errorf("read %q: %w", path, err)
 	}
@@ -118,6 +119,24 @@ func mendLog(path string) (err error) {
 		return f.Sync()
 	}
 	return nil
+}
+
+// writtenSize is the size of a log up to its last written byte: on a file system in memory, a look
+// at what was never written takes space.
+func writtenSize(f *os.File, size int64) int64 {
+	end := int64(logHeader)
+	for {
+		data, err := unix.Seek(int(f.Fd()), end, unix.SEEK_DATA)
+		if err != nil {
+			if errors.Is(err, unix.ENXIO) { // nothing follows
+				return min(end, size)
+			}
+			return size
+		}
+		if end, err = unix.Seek(int(f.Fd()), data, unix.SEEK_HOLE); err != nil {
+			return size
+		}
+	}
 }
 
 // span is a part of a value log.

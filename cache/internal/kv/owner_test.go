@@ -21,7 +21,11 @@ import (
 // child is the test binary as another process: it opens dir, writes records
 // without end, and prints the number of each one that was acknowledged.
 func child(dir, name string) {
-	db, err := Open(context.Background(), dir, Options{})
+	var o Options
+	if os.Getenv("KV_TEST_PAID") != "" { // write as long as there is any room
+		o.MinFree = 1
+	}
+	db, err := Open(context.Background(), dir, o)
 	if err != nil {
 		fmt.Println("error:", err)
 		os.Exit(1)
@@ -33,7 +37,7 @@ func child(dir, name string) {
 	}
 	for i := 0; ; i++ {
 		key, value := childRecord(name, i)
-		err := db.Apply(context.Background(), Batch{Ops: []Op{{Key: key, Value: value}}, Guard: &Guard{Key: key, Absent: true}})
+		err := db.Apply(context.Background(), Batch{Ops: []Op{{Key: key, Value: value}}, Guard: &Guard{Key: key, Absent: true}, Paid: os.Getenv("KV_TEST_PAID") != ""})
 		if err != nil && !errors.Is(err, ErrChanged) { // a lost owner may have made it
 			fmt.Println("error:", err)
 			os.Exit(1)
@@ -79,6 +83,9 @@ func TestLockThatOutlivesItsOwner(t *testing.T) {
 // childRecord alternates between values in tables and values in the log.
 func childRecord(name string, i int) (key, value []byte) {
 	k := fmt.Sprintf("%s/%06d", name, i)
+	if name == "big" {
+		return []byte(k), []byte(strings.Repeat(k, 1+i%4*20_000))
+	}
 	return []byte(k), []byte(strings.Repeat(k, 1+i%2*60))
 }
 
@@ -98,10 +105,10 @@ func (p *process) next() (string, bool) {
 	return line, ok
 }
 
-func startChild(t *testing.T, dir, name string) *process {
+func startChild(t *testing.T, dir, name string, env ...string) *process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "KV_TEST_CHILD="+dir, "KV_TEST_NAME="+name)
+	cmd.Env = append(append(os.Environ(), "KV_TEST_CHILD="+dir, "KV_TEST_NAME="+name), env...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -38,10 +38,13 @@ func (l *local) readable() error {
 		unwritten = append(unwritten, journalPath(l.dir))
 	}
 	if len(unwritten) > 0 {
-		return fmt.Errorf("open store %q to read: the process that used it last did not end in good order, and the store must be written to once before it can be read: %w", l.dir, l.reading)
+		return fmt.Errorf("open store %q to read: %w: %w", l.dir, errUnfinished, l.reading)
 	}
 	return nil
 }
+
+// errUnfinished says that Badger must bring the files in order.
+var errUnfinished = errors.New("the process that used it last did not end in good order, and the store must be written to once before it can be read")
 
 // writable makes sure that the store can be written to, and opens it anew once
 // what stood against it is gone.

@@ -23,8 +23,9 @@ var hostileFolders = map[string]struct {
 }{
 	"a link beside its programs":          {attack: "bin/run", command: "./bin/run", links: map[string]string{"lib": "SECRET"}},
 	"another":                             {attack: "bin/run", command: "./bin/run", links: map[string]string{"lib64": "SECRET", "libexec": "SECRET"}},
-	"a link to a file":                    {attack: "run", command: "./run", links: map[string]string{"mine": "SECRET/key"}, refused: true},
-	"a deeper link to a file":             {attack: "run", command: "./run", links: map[string]string{"a/b/mine": "../../../../secret/.x/key"}, refused: true},
+	"a link to a file":                    {attack: "run", command: "./run", links: map[string]string{"mine": "SECRET/key"}},
+	"a deeper link to a file":             {attack: "run", command: "./run", links: map[string]string{"a/b/mine": "../../../../secret/.x/key"}},
+	"a link to a file as code":            {attack: "run", command: "./run", links: map[string]string{"mine.py": "SECRET/key"}, refused: true},
 	"a file where a program should be":    {attack: "run", first: "#!/usr/bin/env -S -u SECRET/key sh", command: "./run"},
 	"a folder where a program should be":  {attack: "run", first: "#!/usr/bin/env -S -C SECRET sh", command: "./run"},
 	"a file called as Python":             {attack: "run", first: "#!/usr/bin/env -S -u SECRET/python-key sh", command: "./run"},
@@ -34,7 +35,7 @@ var hostileFolders = map[string]struct {
 	"a Python by its whole path":          {attack: "python", command: "HERE/python"},
 	"a script for a Python of its own":    {attack: "python3", command: "./run", files: map[string]string{"run": "#!HERE/python3\n"}},
 	"an environment with links":           {attack: ".venv/bin/python", command: ".venv/bin/python", links: map[string]string{".venv/lib/python3.9/site-packages": "SECRET"}, files: map[string]string{".venv/pyvenv.cfg": "home = SECRET\nversion = 3.9\n"}},
-	"an environment with linked settings": {attack: "venv/bin/python", command: "venv/bin/python", links: map[string]string{"venv/pyvenv.cfg": "SECRET/key"}, refused: true},
+	"an environment with linked settings": {attack: "venv/bin/python", command: "venv/bin/python", links: map[string]string{"venv/pyvenv.cfg": "SECRET/key"}},
 	"an installation with links":          {attack: "py/bin/python3", command: "py/bin/python3", links: map[string]string{"py/lib/python3.9": "SECRET"}},
 	"libraries with links":                {attack: "py/bin/python3", command: "py/bin/python3", links: map[string]string{"py/lib/libx.so": "SECRET"}, files: map[string]string{"py/lib/python3.9/os.py": ""}},
 	"packages with links":                 {attack: "run", command: "./run", links: map[string]string{"node_modules": "SECRET", ".venv": "SECRET"}},
@@ -62,7 +63,7 @@ func TestHostileFolders(t *testing.T) {
 				c.write("secret/.x/"+file, "hush-hush\n")
 			}
 			attack := fmt.Sprintf(`%s
-for file in %[2]s/key %[2]s/python-key %[2]s/python/key key lib/key lib64/key libexec/key mine a/b/mine .venv/key node_modules/key .venv/lib/python3.9/site-packages/key venv/pyvenv.cfg py/lib/python3.9/key py/lib/libx.so/key python/key; do
+for file in %[2]s/key %[2]s/python-key %[2]s/python/key key lib/key lib64/key libexec/key mine mine.py a/b/mine .venv/key node_modules/key .venv/lib/python3.9/site-packages/key venv/pyvenv.cfg py/lib/python3.9/key py/lib/libx.so/key python/key; do
 	cat "$file" >&2 && touch %[2]s/read
 done
 touch %[2]s/ran

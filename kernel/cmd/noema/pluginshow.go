@@ -66,6 +66,12 @@ func (a *app) showPlugin(m runner.Method) error {
 	if err := a.describePlugin(sourceOf(m), m.Description); err != nil {
 		return err
 	}
+	if m.Plugin.Copied > 0 {
+		fmt.Fprintf(a.text(), "\ncode: %s of its folder\n", report.Plural(m.Plugin.Copied, "file"))
+	}
+	for _, l := range m.Plugin.Left {
+		fmt.Fprintf(a.text(), "not copied: %s: %s\n", l.Name, l.Why)
+	}
 	for _, o := range m.Description.Options {
 		if o.Name == promptOption && o.Default != "" {
 			fmt.Fprintf(a.text(), "\nprompt:\n%s", indented(o.Default))

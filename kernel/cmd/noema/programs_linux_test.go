@@ -137,6 +137,17 @@ for _ in range(100):
     try: post("/chat/completions", {"messages": 7})
     except Exception as e: last = e
 print("Answer: yes")`, "2 answered"},
+	"signals to the threads of noema": {`
+import ctypes, signal
+libc = ctypes.CDLL(None, use_errno=True)
+parent = lambda pid: int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
+noema, open_to = parent(os.getppid()), []
+for tid in [int(t) for t in os.listdir(f"/proc/{noema}/task")]:
+    fd = os.open(f"/proc/{tid}", os.O_RDONLY | os.O_DIRECTORY)
+    for number, args in ((424, (fd, 9, None, 0)), (62, (tid, 9)), (200, (tid, 9)), (234, (noema, tid, 9)), (129, (tid, 9, None)), (297, (noema, tid, 9, None))):
+        if libc.syscall(number, *args) == 0: open_to.append(number)
+print("open", open_to)
+print("Answer: yes" if ask(question) and not open_to else "")`, "2 answered"},
 	"what cannot be read": {`
 import http.client
 h = http.client.HTTPConnection(os.environ["NOEMA_URL"].split("//")[1])

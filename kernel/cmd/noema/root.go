@@ -73,8 +73,9 @@ store, and compares the methods with intervals. A second run costs nothing and
 proves with one root hash that it is the same.
 
 Every flag can be set by an environment variable, such as NOEMA_MAX_SAMPLES for
---max-samples, or in a file noema.yaml here or in a folder above. Keys such as
-OPENAI_API_KEY are read from the environment or from a file .env likewise.
+--max-samples, or in a file noema.yaml of yours here or in a folder above, up to
+the repository's or your home. Keys such as OPENAI_API_KEY and addresses such as
+OPENAI_BASE_URL are read from the environment, or from a file .env likewise.
 
 Exit codes: 0 fine, 1 error, 2 wrong usage, 3 finished with failed trials,
 4 replay diverged. Output that could not be written is an error too. A crash, as
@@ -243,11 +244,15 @@ func similarFlag(cmd *cobra.Command, err error) string {
 
 // settle fills flags from the environment and noema.yaml, and finds the home.
 func (a *app) settle(cmd *cobra.Command) error {
-	if err := builtin.LoadEnvFile(); err != nil {
+	told, err := builtin.LoadEnvFile()
+	if err != nil {
 		return err
 	}
-	var err error
-	if a.source, err = settleFlags(cmd); err != nil {
+	tell := func(line string) { fmt.Fprintln(a.stderr, "noema:", report.Plain(line)) }
+	for _, line := range told {
+		tell(line)
+	}
+	if a.source, err = settleFlags(cmd, tell); err != nil {
 		return usage(err)
 	}
 	if err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()); err != nil {

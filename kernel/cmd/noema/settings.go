@@ -33,11 +33,14 @@ const (
 // settleFlags sets the flags of cmd that the command line left open, from the
 // environment or else from noema.yaml, and returns where each flag's value comes
 // from. An empty variable counts as not set.
-func settleFlags(cmd *cobra.Command) (map[string]string, error) {
+func settleFlags(cmd *cobra.Command, tell func(string)) (map[string]string, error) {
 	if err := checkVariables(cmd.Root(), os.Environ()); err != nil {
 		return nil, err
 	}
-	file, values, err := readSettings(cmd.Root())
+	file, values, told, err := readSettings(cmd.Root())
+	for _, line := range told {
+		tell(line)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +61,9 @@ func settleFlags(cmd *cobra.Command) (map[string]string, error) {
 			return
 		}
 		for _, v := range values[f.Name] {
-			source[f.Name] = fromFile
+			if source[f.Name] = fromFile; f.Name == "nats" {
+				tell(fmt.Sprintf("nats is %s, by %s: workers there get the code and the questions", v, file))
+			}
 			if err := cmd.Flags().Set(f.Name, v); err != nil {
 				faults = append(faults, fmt.Errorf("%s: %s: %w", file, f.Name, err))
 			}
@@ -93,22 +98,22 @@ func checkVariables(root *cobra.Command, environment []string) error {
 
 // readSettings reads the nearest noema.yaml: flag names with a value or a list
 // of values each. A name that no verb knows is an error.
-func readSettings(root *cobra.Command) (file string, values map[string][]string, err error) {
-	file, err = builtin.FindUpward("noema.yaml")
+func readSettings(root *cobra.Command) (file string, values map[string][]string, told []string, err error) {
+	file, told, err = builtin.FindUpward("noema.yaml")
 	if err != nil || file == "" {
-		return "", nil, err
+		return "", nil, told, err
 	}
 	raw, err := files.Read(file, files.MaxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil, nil
+		return "", nil, told, nil
 	}
 	if err != nil {
-		return "", nil, err
+		return "", nil, told, err
 	}
 	var content map[string]any
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if err := files.YAML(raw, &content); err != nil {
-			return "", nil, fmt.Errorf("read %s: %w", file, err)
+			return "", nil, told, fmt.Errorf("read %s: %w", file, err)
 		}
 	}
 	known := map[string]bool{}
@@ -116,13 +121,13 @@ func readSettings(root *cobra.Command) (file string, values map[string][]string,
 	values = map[string][]string{}
 	for name, v := range content {
 		if !known[name] {
-			return "", nil, fmt.Errorf("read %s: unknown flag %q%s", file, name, methods.DidYouMean(name, slices.Sorted(maps.Keys(known))))
+			return "", nil, told, fmt.Errorf("read %s: unknown flag %q%s", file, name, methods.DidYouMean(name, slices.Sorted(maps.Keys(known))))
 		}
 		if values[name], err = settingValues(v); err != nil {
-			return "", nil, fmt.Errorf("read %s: %s: %w", file, name, err)
+			return "", nil, told, fmt.Errorf("read %s: %s: %w", file, name, err)
 		}
 	}
-	return file, values, nil
+	return file, values, told, nil
 }
 
 // settingValues turns one value or a list into flag values.

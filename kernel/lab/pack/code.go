@@ -72,6 +72,9 @@ func (w *writer) addFile(ctx context.Context, file, name string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := plugins.Keyless(file, path.Base(name)); err != nil {
+		return err
+	}
 	data, err := files.Read(file, maxCode)
 	if err != nil {
 		return err

@@ -96,12 +96,27 @@ func (v Verify) Do(ctx context.Context, p *packfile.File) (*Verdict, error) {
 	return &x.verdict, errors.Join(ctx.Err(), x.end())
 }
 
+// keys warns of code with the shape of a key, which packs of before code was chosen may have.
+func (x *verification) keys() {
+	for _, e := range x.pack.Entries() {
+		if !strings.HasPrefix(e.Name, codeFolder+"/") {
+			continue
+		}
+		raw, err := x.pack.Read(e.Name)
+		if line, found := redact.Shape(raw); err == nil && found {
+			x.note(&x.verdict.Unchecked, Claim{What: fmt.Sprintf("%s is free of keys", e.Name),
+				Why: fmt.Sprintf("line %d has the shape of a key: do not pass the pack on, and replace the key", line)})
+		}
+	}
+}
+
 // all checks all claims.
 func (x *verification) all(ctx context.Context) {
 	what := fmt.Sprintf("%d files are whole, in %d bytes", len(x.pack.Entries()), x.pack.Size())
 	if !x.claim("", what, x.pack.Check(ctx)) {
 		return
 	}
+	x.keys()
 	if x.pack.Has(proofName) {
 		x.proof(ctx)
 		if x.Cited != nil {

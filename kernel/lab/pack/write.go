@@ -116,6 +116,7 @@ func placeless(run record.Run) record.Run {
 		if p.Path != "" {
 			run.Plugins[i].Path = filepath.Base(p.Path)
 		}
+		run.Plugins[i].Left = slices.DeleteFunc(slices.Clone(p.Left), func(l record.Left) bool { return !l.Task })
 	}
 	if len(run.Command) > 0 {
 		run.Command[0] = filepath.Base(run.Command[0])

@@ -33,6 +33,9 @@ func reach(run *record.Run, trials []*record.Trial, name func(label string) stri
 		if len(p.Allowed) > 0 {
 			notes = append(notes, fmt.Sprintf("%s was allowed more than other plugins: %s", name(m.Label), strings.Join(p.Allowed, ", ")))
 		}
+		if names := p.Withheld(); len(names) > 0 {
+			notes = append(notes, fmt.Sprintf("%s was not given %s, which its folder has beside its code: data of the task", name(m.Label), strings.Join(names, ", ")))
+		}
 		if p.Weak {
 			notes = append(notes, fmt.Sprintf("%s could reach more than a plugin should: %s", name(m.Label), p.Isolation))
 		}

@@ -160,9 +160,28 @@ type Plugin struct {
 	Weak      bool     `json:"weak,omitempty"`      // less bounds it than noema asks for
 	Allowed   []string `json:"allowed,omitempty"`   // what the user granted beyond the default
 	Versions  []string `json:"versions,omitempty"`  // what runs its code and is not part of it: the interpreter, then packages
+	Copied    int      `json:"copied,omitempty"`    // files of its folder that are its code
+	Left      []Left   `json:"left,omitempty"`      // what of its folder is not part of its code, the first two hundred
 	NoCalls   bool     `json:"no_calls,omitempty"`  // it declares that it answers without a model or tool call
 	Repeated  int      `json:"repeated,omitempty"`  // trials that were repeated from the store when the run ended, each in a fresh process
 	State     string   `json:"state,omitempty"`     // how one of them differed, or why none could be repeated
+}
+
+// Left is a file or folder beside a method's code that was not copied with it.
+type Left struct {
+	Name string `json:"name"` // below the folder; a folder's ends with a slash
+	Why  string `json:"why"`
+	Task bool   `json:"task,omitempty"` // it holds data of a task
+}
+
+// Withheld names what of the folder was not copied since it holds data of the task.
+func (p Plugin) Withheld() (names []string) {
+	for _, l := range p.Left {
+		if l.Task {
+			names = append(names, l.Name)
+		}
+	}
+	return names
 }
 
 // Replayable refuses a run whose calls are not recorded.

@@ -91,6 +91,9 @@ func packCode(ctx context.Context, src plugins.Source) ([]byte, error) {
 			return nil, err
 		}
 		n, err := addCode(w, src, path)
+		if err == nil {
+			err = plugins.Keyless(path, filepath.Base(path))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("pack the code of method %q: %w", src.Name, err)
 		}

@@ -35,11 +35,27 @@ func (g *Gateway) ask(ctx context.Context, key cache.Key, r methods.Request) (ca
 	return rec, nil
 }
 
+// canKeep makes sure that an answer could be stored: what cannot be kept is not asked for. Answers
+// that are on their way then have the store's reserve.
+func (g *Gateway) canKeep(ctx context.Context) error {
+	if err := g.Fatal(); err != nil {
+		return err
+	}
+	if g.opts.Mode == Off || g.opts.Store == nil {
+		return nil
+	}
+	return g.storeError(ctx, g.opts.Store.Refusal())
+}
+
 // attempt asks once, when the gate lets it, and fills rec with the answer. Its
 // latency is the provider's own: the wait at the gate is in no record.
 func (g *Gateway) attempt(ctx context.Context, key cache.Key, r methods.Request, rec *cache.CompletionRecord) (v verdict, err error) {
 	p, err := g.gate.enter(ctx)
 	if err != nil {
+		return verdict{final: true}, err
+	}
+	if err := g.canKeep(ctx); err != nil {
+		g.gate.leave(p, key, outcome{})
 		return verdict{final: true}, err
 	}
 	var o outcome

@@ -123,8 +123,12 @@ func Open() *lab.Lab {
 }
 
 func open() (*lab.Lab, error) {
-	if err := LoadEnvFile(); err != nil {
+	told, err := LoadEnvFile()
+	if err != nil {
 		return nil, err
+	}
+	for _, line := range told {
+		fmt.Fprintln(os.Stderr, "noema:", line)
 	}
 	home, err := Home(os.Getenv("NOEMA_HOME"))
 	if err != nil {

@@ -3,8 +3,6 @@ package builtin
 import (
 	"os"
 
-	"github.com/joho/godotenv"
-
 	"noema/kernel/base/redact"
 )
 
@@ -12,15 +10,10 @@ import (
 // of .env, also where the environment has another of the same name. It is made
 // after [LoadEnvFile], which reports a faulty .env.
 func Redactor() *redact.Redactor {
-	names := []string{"HF_TOKEN"}
-	for _, p := range Providers() {
-		if p.Server != nil {
-			names = append(names, p.Server.KeyVariable...)
-		}
-	}
+	names, _ := providerVariables()
 	environment := os.Environ()
-	if path, err := FindUpward(".env"); err == nil && path != "" {
-		if file, err := godotenv.Read(path); err == nil {
+	if path, _, err := FindUpward(".env"); err == nil && path != "" {
+		if file, err := readEnvFile(path); err == nil {
 			for name, value := range file {
 				environment = append(environment, name+"="+value)
 			}

@@ -126,6 +126,7 @@ func Details(w io.Writer, r *record.Run, trials []*record.Trial) {
 		fmt.Fprintf(w, "method      %s: version %s, prompts %s, options %s%s\n", m.Label, m.Version, m.PromptVersion, orNone(m.Options), where)
 		if i < len(r.Plugins) {
 			isolation(w, m.Label, r.Plugins[i])
+			copied(w, m.Label, r.Plugins[i])
 			if all := r.Plugins[i].Versions; len(all) > 0 {
 				fmt.Fprintf(w, "runs on     %s: %s\n", m.Label, display.Line(strings.Join(all, ", "), 1000))
 			}
@@ -147,6 +148,23 @@ func Details(w io.Writer, r *record.Run, trials []*record.Trial) {
 	if retried > 0 {
 		fmt.Fprintf(w, "retries     %s needed more than one attempt: see --trial\n", Plural(retried, "call"))
 	}
+}
+
+// copied prints what of a method's folder is its code, and what is not.
+func copied(w io.Writer, label string, p record.Plugin) {
+	if p.Copied == 0 {
+		return
+	}
+	fmt.Fprintf(w, "code        %s: %s", label, Plural(p.Copied, "file"))
+	for i, l := range p.Left {
+		if i == 0 {
+			fmt.Fprint(w, "; not copied: ")
+		} else {
+			fmt.Fprint(w, ", ")
+		}
+		fmt.Fprintf(w, "%s (%s)", l.Name, l.Why)
+	}
+	fmt.Fprintln(w)
 }
 
 // isolation prints what a method's plugin could reach.

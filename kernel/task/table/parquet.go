@@ -28,7 +28,13 @@ func (t *Table) eachParquet(each func(Row) error) (err error) {
 			err = fmt.Errorf("%s: damaged after row %d: %v", t.name, number, fault)
 		}
 	}()
+	if err := checkFooter(f, info.Size()); err != nil {
+		return fmt.Errorf("%s: %w", t.name, err)
+	}
 	file, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err == nil {
+		err = checkPages(f, info.Size(), file)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.name, err)
 	}

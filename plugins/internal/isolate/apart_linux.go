@@ -70,5 +70,5 @@ func Unprivileged() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	return restrictCalls([]refusal{{"sockets of files", unix.EACCES, []call{{name: "socket", number: unix.SYS_SOCKET, never: []word{{at: 0, is: unix.AF_UNIX}}}}}})
+	return restrictCalls([]refusal{{"sockets of files", unix.EACCES, []call{{name: "socket", number: unix.SYS_SOCKET, never: []word{{at: 0, is: unix.AF_UNIX}}}}}}, nil)
 }

@@ -1,6 +1,10 @@
 package isolate
 
-import "golang.org/x/sys/unix"
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
 
 // Enforce restricts the calling thread for good, and all that it starts later,
 // and tries on it what must fail. The caller has locked its goroutine to the
@@ -19,7 +23,7 @@ func Enforce(r Rules) State {
 	if err == nil {
 		s.By = append(s.By, by)
 	}
-	err = restrictCalls(refusals(r))
+	err = restrictCalls(refusals(r), slices.Concat(permitted, permittedHere))
 	s.doubt("seccomp", err)
 	if err == nil {
 		s.By = append(s.By, "seccomp")

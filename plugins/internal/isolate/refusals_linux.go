@@ -83,11 +83,13 @@ func refusals(r Rules) []refusal {
 			{name: "ptrace", number: unix.SYS_PTRACE}, {name: "kcmp", number: unix.SYS_KCMP},
 			{name: "process_vm_readv", number: unix.SYS_PROCESS_VM_READV}, {name: "process_vm_writev", number: unix.SYS_PROCESS_VM_WRITEV},
 			{name: "process_madvise", number: unix.SYS_PROCESS_MADVISE}, {name: "process_mrelease", number: unix.SYS_PROCESS_MRELEASE},
+			{name: "pidfd_send_signal", number: unix.SYS_PIDFD_SEND_SIGNAL}, // also by the folder of a thread in /proc
 			{name: "pidfd_getfd", number: unix.SYS_PIDFD_GETFD}, {name: "perf_event_open", number: unix.SYS_PERF_EVENT_OPEN},
 			{name: "fcntl", number: unix.SYS_FCNTL, never: []word{{at: 1, is: unix.F_SETOWN}, {at: 1, is: unix.F_SETOWN_EX}, {at: 1, is: unix.F_SETLEASE}}},
 			{name: "ioctl", number: unix.SYS_IOCTL, never: []word{{at: 1, is: setOwner}, {at: 1, is: setGroup}, {at: 1, is: unix.TIOCSTI}}},
 		}...)},
 		{"memory that stays", unix.EPERM, []call{
+			{name: "memfd_create", number: unix.SYS_MEMFD_CREATE}, {name: "memfd_secret", number: unix.SYS_MEMFD_SECRET}, // which no limit counts
 			{name: "shmget", number: unix.SYS_SHMGET}, {name: "shmat", number: unix.SYS_SHMAT}, {name: "shmctl", number: unix.SYS_SHMCTL},
 			{name: "msgget", number: unix.SYS_MSGGET, try: []uintptr{0x7fff_fffe, 0}}, // finds no queue
 			{name: "msgsnd", number: unix.SYS_MSGSND}, {name: "msgrcv", number: unix.SYS_MSGRCV}, {name: "msgctl", number: unix.SYS_MSGCTL},

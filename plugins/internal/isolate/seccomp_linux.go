@@ -3,6 +3,7 @@ package isolate
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,9 +21,9 @@ const (
 	atArguments = 16
 )
 
-// filter is a program of BPF that refuses what the rows say, and all calls of
-// other conventions. Jumps are given as the number of instructions to skip.
-func filter(arch uint32, rows []refusal) []unix.SockFilter {
+// filter is a program of BPF that refuses what the rows say, all calls of other conventions, and,
+// unless listed is nil, all that are not listed. Jumps are given as the number of instructions to skip.
+func filter(arch uint32, rows []refusal, listed []uintptr) []unix.SockFilter {
 	other := end(unix.EPERM)
 	p := []unix.SockFilter{
 		load(atArch), when(unix.BPF_JEQ, arch, 1, 0), other,
@@ -34,7 +35,18 @@ func filter(arch uint32, rows []refusal) []unix.SockFilter {
 			p = append(append(p, when(unix.BPF_JEQ, uint32(c.number), 0, uint8(len(body)))), body...)
 		}
 	}
-	return append(p, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
+	allow := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW}
+	listed = slices.Sorted(slices.Values(listed))
+	for i := 0; i < len(listed); { // each range of numbers without a gap
+		first := listed[i]
+		for i++; i < len(listed) && listed[i] == listed[i-1]+1; i++ {
+		}
+		p = append(p, when(unix.BPF_JGT, uint32(listed[i-1]), 3, 0), when(unix.BPF_JGE, uint32(first), 0, 1), allow, end(unix.ENOSYS))
+	}
+	if listed != nil {
+		allow = end(unix.ENOSYS)
+	}
+	return append(p, allow)
 }
 
 // refuse is the part of a filter for one call.
@@ -80,12 +92,12 @@ func end(errno unix.Errno) unix.SockFilter {
 }
 
 // restrictCalls sets the filter for the calling thread.
-func restrictCalls(rows []refusal) error {
+func restrictCalls(rows []refusal, listed []uintptr) error {
 	arch, known := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 	if !known {
 		return fmt.Errorf("no filter for %s", runtime.GOARCH)
 	}
-	program := filter(arch, rows)
+	program := filter(arch, rows, listed)
 	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog))); errno != 0 {
 		return errno

@@ -30,6 +30,11 @@ func (s *State) Try(r Rules, signalsBounded bool) {
 			return nil
 		}
 		return signal()
+	}}, {"a thread", func() error {
+		if !signalsBounded {
+			return nil
+		}
+		return signalThreads(r.Starter)
 	}}})
 	s.tell("capabilities", []attempt{{"capabilities", func() error {
 		if capable() {
@@ -129,6 +134,51 @@ func signal() error {
 		return unix.EPERM
 	}
 	return unix.Kill(parent, 0)
+}
+
+// signalThreads succeeds if a thread that is in the rules of the calling one and not of its process
+// may be signalled: the starter, which is the calling one if it is 0, or is among all threads of
+// the parent if it is not known.
+func signalThreads(starter int) error {
+	all := []int{starter}
+	if starter == 0 {
+		all = []int{unix.Gettid()}
+	}
+	process := os.Getpid()
+	if starter < 0 {
+		process = os.Getppid()
+		entries, err := os.ReadDir("/proc/" + strconv.Itoa(process) + "/task")
+		if err != nil {
+			return err
+		}
+		all = nil
+		for _, e := range entries {
+			if tid, err := strconv.Atoi(e.Name()); err == nil {
+				all = append(all, tid)
+			}
+		}
+	}
+	for _, tid := range all {
+		for _, way := range []func() error{
+			func() error { return unix.Kill(tid, 0) }, func() error { return unix.Tgkill(process, tid, 0) },
+			func() error { return byFolder("/proc/" + strconv.Itoa(tid)) },
+		} {
+			if way() == nil {
+				return nil
+			}
+		}
+	}
+	return unix.EPERM
+}
+
+// byFolder signals the process or thread of a folder in /proc.
+func byFolder(folder string) error {
+	fd, err := unix.Open(folder, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return unix.PidfdSendSignal(fd, 0, nil, 0)
 }
 
 // see notes what can be observed although nothing permits it.

@@ -174,6 +174,22 @@ func signalling(pid int) map[string]func() error {
 			}
 			return unix.EPERM
 		},
+		"any thread by its folder": func() error {
+			threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+			if err != nil || len(threads) == 0 {
+				return nil // nothing was tried
+			}
+			for _, thread := range threads {
+				fd, err := unix.Open("/proc/"+filepath.Base(thread), unix.O_DIRECTORY, 0)
+				if err != nil {
+					continue
+				}
+				if err = raw(unix.SYS_PIDFD_SEND_SIGNAL, uintptr(fd), 0, 0, 0); err == nil {
+					return nil
+				}
+			}
+			return unix.EPERM
+		},
 		"pidfd_send_signal": func() error {
 			return byPidfd(pid, func(fd uintptr) error { return raw(unix.SYS_PIDFD_SEND_SIGNAL, fd, 0, 0, 0) })
 		},

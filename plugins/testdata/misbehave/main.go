@@ -5,10 +5,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -55,6 +57,7 @@ func inTrials() map[string]solver {
 		"pry":          pry,
 		"hide":         hide,
 		"freeze":       freeze,
+		"remember":     remember,
 	}
 }
 
@@ -70,6 +73,22 @@ func main() {
 	}
 	fmt.Fprintf(os.Stderr, "misbehave: unknown mode %q\n", mode)
 	os.Exit(2)
+}
+
+// remember leaves a note for later trials in every folder that it may write, and answers with what
+// earlier ones left.
+func remember(_ context.Context, p methods.Problem, _ methods.Host) (methods.Answer, error) {
+	dir := os.Getenv("TMPDIR")
+	found := ""
+	for _, path := range []string{filepath.Join(dir, "note"), filepath.Join(dir, "deep", "down", "note"), filepath.Join(dir, ".note")} {
+		if raw, err := os.ReadFile(path); err == nil {
+			found += string(raw)
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(p.Query), 0o600)); err != nil {
+			return methods.Answer{}, err
+		}
+	}
+	return methods.TextAnswer("found " + found), nil
 }
 
 func none() (methods.Answer, error) { return methods.Answer{}, nil }

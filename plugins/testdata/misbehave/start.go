@@ -40,11 +40,23 @@ func atStart() map[string]func() {
 		"wrong-version":  func() { fmt.Println("1|one|unix|/tmp/x|grpc"); hang() },
 		"wrong-protocol": func() { fmt.Println("1|1|unix|/tmp/x|netrpc"); hang() },
 		"elsewhere":      func() { fmt.Println("1|1|tcp|203.0.113.7:80|grpc"); hang() },
-		"nobody-there":   func() { fmt.Println("1|1|unix|/nobody/serves/here|grpc"); hang() },
-		"junk-bytes":     junkBytes,
-		"just-leak":      func() { _, _ = leak(context.Background(), methods.Problem{}, nil) },
+		"nobody-there":   func() { fmt.Println("1|1|unix|" + os.Getenv("PLUGIN_UNIX_SOCKET_DIR") + "/none|grpc"); hang() },
+		"others-socket":  func() { fmt.Println("1|1|unix|" + othersSocket() + "|grpc"); hang() },
+		"link-to-others-socket": func() {
+			link := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "s")
+			if err := os.Symlink(othersSocket(), link); err != nil {
+				panic(err)
+			}
+			fmt.Println("1|1|unix|" + link + "|grpc")
+			hang()
+		},
+		"junk-bytes": junkBytes,
+		"just-leak":  func() { _, _ = leak(context.Background(), methods.Problem{}, nil) },
 	}
 }
+
+// othersSocket is where the kernel's test has a socket of another process.
+func othersSocket() string { return filepath.Join(filepath.Dir(os.Getenv("TMPDIR")), "others", "s") }
 
 // hang never returns. Without cgo, a program whose only goroutine blocks on
 // nothing ends as deadlocked; one that waits for a signal does not.

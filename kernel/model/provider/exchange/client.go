@@ -65,8 +65,12 @@ type Config struct {
 	// FirstTimeout is how long the first byte of a reply may take: a model may
 	// think for minutes before it. 0 means 10 minutes.
 	FirstTimeout time.Duration
-	// IdleTimeout is how long a reply may pause once it has begun. 0 means a minute.
+	// IdleTimeout is how long a reply may pause once it has begun: spaces, comments and pings of
+	// a stream are a pause. 0 means a minute.
 	IdleTimeout time.Duration
+	// TotalTimeout is how long a request may take from its beginning to the end of its reply,
+	// whatever comes meanwhile. 0 means half an hour.
+	TotalTimeout time.Duration
 }
 
 // Protocol is how requests are written for a server and its replies are read.
@@ -150,6 +154,7 @@ func New(s Service, p Protocol, c Config) (*Client, error) {
 	}
 	p.Features.Provider = s.Kind
 	c.FirstTimeout, c.IdleTimeout = cmp.Or(c.FirstTimeout, 10*time.Minute), cmp.Or(c.IdleTimeout, time.Minute)
+	c.TotalTimeout = cmp.Or(c.TotalTimeout, 30*time.Minute)
 	x := &Client{
 		service: s, protocol: p, config: c, base: base, http: client(c.HTTPClient), memory: newMemory(poolBytes),
 		info: provider.Info{

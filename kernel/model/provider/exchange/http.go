@@ -101,6 +101,10 @@ func (c *Client) post(ctx context.Context, path string, body any, room *share, w
 	}
 	first := onSilence(c.config.FirstTimeout, func() { cancel(stalled("no byte of a reply", c.config.FirstTimeout)) })
 	defer first.Stop()
+	total := onSilence(c.config.TotalTimeout, func() {
+		cancel(&provider.Error{Kind: provider.Network, Err: fmt.Errorf("no end of the reply within %v", c.config.TotalTimeout)})
+	})
+	defer total.Stop()
 	res, err := c.http.Do(req)
 	if err != nil {
 		return nil, cause(ctx, err)
@@ -140,6 +144,7 @@ func (c *Client) readBody(ctx context.Context, cancel context.CancelCauseFunc, r
 		}
 		body.Grow(int(res.ContentLength) + bytes.MinRead)
 	}
+	var drip drip
 	chunk := make([]byte, 16<<10)
 	mark := []byte(c.protocol.Answering)
 	for answering := len(mark) == 0; ; {
@@ -159,7 +164,8 @@ func (c *Client) readBody(ctx context.Context, cancel context.CancelCauseFunc, r
 			return body.Bytes(), cause(ctx, err)
 		}
 		answering = answering || bytes.Contains(body.Bytes()[seen:], mark)
-		switch {
+		switch content := drip.content(chunk[:n]); {
+		case !content: // it keeps the connection, and says nothing
 		case idle != nil:
 			idle.Reset(c.config.IdleTimeout)
 		case answering && body.Len() > 0:
