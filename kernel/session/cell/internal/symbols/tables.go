@@ -252,11 +252,12 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 		),
 		"noema/methods/reply/reply": named(
 			reply.Conclude, reply.DataOf, reply.Either, "ErrInvalid", reflect.ValueOf(&reply.ErrInvalid).Elem(),
-			reply.Exact, reply.Extract, reply.Fallback, reply.Final, (*reply.Form)(nil), reply.Head, reply.InOrder,
-			reply.InWords, (*reply.InvalidError)(nil), reply.JSON, reply.Line, (*reply.Marks)(nil), reply.NewValidator,
-			reply.Number, reply.OneLine, (*reply.Options)(nil), reply.ParseMarks, (*reply.Parts)(nil), reply.Posed,
-			reply.Program, reply.PythonLiteral, reply.Question, reply.Quoted, (*reply.Ranked)(nil), reply.Ranking,
-			reply.ReadAnswer, reply.ReadMarked, reply.ReadValue, (*reply.Reading)(nil), (*reply.Rung)(nil),
+			"ErrRefused", reflect.ValueOf(&reply.ErrRefused).Elem(), reply.Exact, reply.Extract, reply.Fallback,
+			reply.Final, (*reply.Form)(nil), reply.Head, reply.InOrder, reply.InWords, (*reply.InvalidError)(nil),
+			reply.JSON, reply.Line, (*reply.Marks)(nil), reply.NewValidator, reply.Number, reply.OneLine,
+			(*reply.Options)(nil), reply.ParseMarks, (*reply.Parts)(nil), reply.Posed, reply.Program,
+			reply.PythonLiteral, reply.Question, reply.Quoted, (*reply.Ranked)(nil), reply.Ranking, reply.ReadAnswer,
+			reply.ReadMarked, reply.ReadValue, (*reply.Reading)(nil), (*reply.Rung)(nil), reply.Said,
 			(*reply.SchemaFault)(nil), reply.Shorten, reply.Split, reply.Text, (*reply.Validator)(nil), reply.Wanted,
 		),
 		"os/os": named(
