@@ -72,7 +72,7 @@ func ReadMarked(text string, spec methods.AnswerSpec, form Form) (Reading, error
 	return r, err
 }
 
-// readCut is [ReadMarked] of a reply that was cut off: what its end may have cut is no answer.
+// readCut is [ReadMarked] of a reply that was cut off: what its end may have cut does not count.
 func readCut(text string, spec methods.AnswerSpec, form Form) (Reading, error) {
 	all := statements(strings.ToValidUTF8(text, "\ufffd"), spec, form)
 	if n := len(all); n > 0 && !all[n-1].closed && all[n-1].to == len(text) && all[n-1].line != "" && !strings.HasSuffix(text, "\n") {

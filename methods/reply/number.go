@@ -60,7 +60,7 @@ func afterSign(line string) (rest string, found bool) {
 var spaced = regexp.MustCompile(`^((?:about |approximately |exactly |minus |negative )?\p{Sc}? ?[+-]?\p{Sc}? ?)(\d{1,3})((?: \d{3})+)((?:\.\d+)?[^\d]*)$`)
 
 var (
-	// beside is what follows in brackets, or as a reason: no part of the number.
+	// beside is what follows in brackets, or as a reason: not part of the number.
 	beside = regexp.MustCompile(`(?i)\s*(?:[,;.]?\s+(?:because|since|given|due to|which|where|as|when|if|so that|assuming)\b|[,;.]\s+(?:so|and so|thus|hence|i\.e\.)\s).*$`)
 	inside = regexp.MustCompile(`(\d[^()]*)\([^()]*\)`)
 	// preposition joins a second number that tells what the first is of: "12 km in 3 hours".
@@ -131,7 +131,7 @@ type placed struct {
 }
 
 // numbersIn are the numbers of a normal text, and the digits that are a part of something
-// else, such as a date. Those of a word are no numbers.
+// else, such as a date. Digits of a word do not count.
 func numbersIn(line string, spec methods.AnswerSpec) (all []placed) {
 	for _, at := range numberForm.FindAllStringIndex(line, -1) {
 		if n := len(all); n > 0 && at[0] < all[n-1].to {

@@ -26,7 +26,7 @@ var aside = regexp.MustCompile(`(?i)\b(?:given|since|because|from|with|where|exc
 // last line that is not
 // empty, after its last colon if it has one. Such a line must hold at least as
 // many integers as other words: "3, then 1" is a ranking, "none of the 3 fits"
-// is prose. Two lists that are joined are no ranking. Digits that belong to a word or a decimal
+// is prose. Two lists that are joined do not make a ranking. Digits that belong to a word or a decimal
 // number are never taken. Numbers out of range and repeated ones are left out and reported.
 //
 // Source: seed 000 §Phase 3. Differs: the original took every number in the

@@ -18,7 +18,7 @@ var (
 
 // sentenceEnd is where the first sentence of a text ends, behind its mark; its length if it
 // does not end before. A point behind an abbreviation or an initial ends none, nor does a mark
-// before a word in small letters or within a formula. The labels of a choice are no initials.
+// before a word in small letters or within a formula. The labels of a choice do not count as initials.
 func sentenceEnd(text string, labels bool) int {
 	formula := false
 	for i := 0; i < len(text); i++ {

@@ -11,8 +11,8 @@ import (
 	"noema/methods"
 )
 
-// setOf is the set of the texts. Where there are labels, each must be one: a member that is
-// none says that the set was read wrongly.
+// setOf is the set of the texts. Where there are labels, each must be one: any other
+// member says that the set was read wrongly.
 func setOf(list []string, spec methods.AnswerSpec) (Reading, error) {
 	if len(spec.Labels) == 0 {
 		return Reading{Answer: methods.SetAnswer(list)}, nil
@@ -56,7 +56,7 @@ var (
 	conjunction = regexp.MustCompile(`(?i),?\s+(?:and|as well as)\s+|\s*&\s*`)
 	// bullet begins a line that is a member of a set.
 	bullet = regexp.MustCompile(`^\s*(?:[-*•+]|\d+[.)])\s+`)
-	// ofMembers stands around the members and is none of them.
+	// ofMembers matches the words around the members.
 	ofMembers = regexp.MustCompile(`(?i)^(?:(?:both|only|just|options?|choices?|labels?|statements?|the)\s+)+|\s+(?:only|are (?:all )?(?:correct|right|true))\W*$`)
 )
 

@@ -95,7 +95,7 @@ var (
 	denied = regexp.MustCompile(`(?i)^\W*(?:not|neither|definitely not|certainly not)\b`)
 	// withheld says that there is no answer.
 	withheld = regexp.MustCompile(`(?i)\b(?:none|neither|not|unclear|unknown|cannot|can't|impossible|undetermined|indeterminate|ambiguous|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thir|four|fif|six|seven|eigh|nine|twenty|thirty|forty|fifty|hundred|thousand|million|billion|dozen|half|infinity|infinite)`)
-	// about begins a value that is said of the answer and is no answer itself.
+	// about begins a value that describes the answer instead of giving it.
 	about = regexp.MustCompile(`^\W*(?:obtained|found by|given by|given in|determined|based on|clear\b|obvious|derived|calculated|computed|straightforward|as follows|that\b|because\b|well[- ]known|(?:correct|wrong|incorrect|right)(?:[ .,;]|$)|the same\b|to be found)`)
 	// takenBack matches what takes an answer back, or adds another, behind it.
 	takenBack = regexp.MustCompile(`(?i)(?:^|[.!?:;,\n—–)(-])[\s"'*_]*(?:(?:but|oh|no|and|so|ah|well),? )*(?:wait\b|hold on\b|hang on\b|hmm+\b|oops\b|whoops\b|scratch that\b|strike that\b|on second thoughts?\b|correction\b|never ?mind\b|actually\b|no[,.!]|sorry\b|my mistake\b|alternatively\b|or (?:maybe|perhaps|possibly|rather|is it)\b` +
@@ -174,7 +174,7 @@ const lead = " \t\r*_#>`-•"
 
 // markedLines finds the lines that begin with "Answer:", or have that as their heading.
 func markedLines(text string, spec methods.AnswerSpec) (all []statement) {
-	short := spec.Kind != methods.Choice && spec.Kind != methods.Set && !strings.Contains(text, "Q:") // where A is no label
+	short := spec.Kind != methods.Choice && spec.Kind != methods.Set && !strings.Contains(text, "Q:") // where A is not a label
 	for start := 0; start <= len(text); {
 		end := len(text)
 		if i := strings.IndexByte(text[start:], '\n'); i >= 0 {

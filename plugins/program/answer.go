@@ -22,7 +22,7 @@ const answerFile = "answer.txt"
 // answer reads the program's answer as a model's reply is read; a text that is not marked as
 // an answer is one all the same, since the program has said where its answer is. Where it gave
 // none, the answer is unparsed, or a ranking's default; if one of its calls failed before, that is
-// the reason, and what was told of it is no answer.
+// the reason, and what was told of it does not count.
 func (w *world) answer(f folders, printed []byte, spec methods.AnswerSpec, failed error) (methods.Answer, error) {
 	text, err := w.pick(printed)
 	if err != nil {

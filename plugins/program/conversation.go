@@ -57,7 +57,7 @@ func (c *conversations) whole(w wires.Wire, body []byte) (turn, []byte, error) {
 		earlier, ok := c.turns[id]
 		if !ok {
 			return said, nil, &wires.Refused{Status: http.StatusBadRequest, Code: "previous_response_not_found", Param: "previous_response_id", Message: fmt.Sprintf(
-				"previous_response_id: %q is no reply of this trial: send the earlier items as input", id)}
+				"previous_response_id: %q is not a reply of this trial: send the earlier items as input", id)}
 		}
 		all, id = slices.Concat(earlier.input, earlier.output, all), earlier.before
 	}
@@ -87,7 +87,7 @@ func (c *conversations) known(item json.RawMessage) (json.RawMessage, error) {
 		return issued, nil
 	case named.Type == "item_reference":
 		return nil, &wires.Refused{Status: http.StatusBadRequest, Code: "item_not_found", Param: "input", Message: fmt.Sprintf(
-			"item_reference: %q is no item of a reply of this trial: send the item itself", named.ID)}
+			"item_reference: %q is not an item of a reply of this trial: send the item itself", named.ID)}
 	case ok:
 		return withoutID(item), nil
 	}

@@ -31,7 +31,7 @@ func several(t *testing.T, seed string) Data {
 func TestNoFlagChangesAVerdict(t *testing.T) {
 	count := 60
 	if testing.Short() {
-		count = 8
+		count = 16
 	}
 	winners := 0
 	for i := range count {

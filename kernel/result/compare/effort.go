@@ -89,9 +89,10 @@ func (d *Data) take(other Data, from int) {
 		i, known := at[s.ID]
 		if !known {
 			mine := s
-			mine.Cells = make([][]Cell, len(d.Methods))
+			mine.Cells, mine.Absent = make([][]Cell, len(d.Methods)), make([]int, len(d.Methods))
 			i, d.Samples = len(d.Samples), append(d.Samples, mine)
 		}
 		copy(d.Samples[i].Cells[from:], s.Cells)
+		copy(d.Samples[i].Absent[from:], s.Absent)
 	}
 }

@@ -117,7 +117,7 @@ func (l Lost) trials(a, b string) string {
 	return text(l.A, a) + " and " + text(l.B, b)
 }
 
-// undone says why a lead is no verdict.
+// undone says why a lead is not a verdict.
 func (d Difference) undone() string {
 	ahead, few := d.A, "they"
 	if sideOf(d.Difference) < 0 {

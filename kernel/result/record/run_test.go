@@ -18,15 +18,16 @@ func ptr[T any](v T) *T { return &v }
 func fullConfig() Config {
 	return Config{
 		Task:      Task{Name: "cafes", Version: "1", Config: "n=10", Digest: "d", Samples: []string{"a", "b"}},
-		Model:     Model{ID: methods.ModelID{Provider: "sim", Endpoint: "e", Model: "m", Weights: "w", Config: "error=0.05"}, Simulated: true},
+		Model:     Model{ID: methods.ModelID{Provider: "sim", Endpoint: "e", Model: "m", Weights: "w", Config: "error=0.05"}, Simulated: true, Thoughts: "<a>,</a>"},
 		Methods:   []Method{{Label: "anot", Name: "anot", Version: "1", PromptVersion: "2", Options: json.RawMessage(`{"a":1}`), Shuffle: true, Data: "searches", Code: "c"}},
 		Epochs:    2,
 		TextRules: 2,
+		Reading:   2,
 		Seed:      3,
 		Sampling:  Sampling{Temperature: ptr(0.5), TopP: ptr(0.9), TopK: ptr(40), MaxTokens: ptr(100), Logprobs: ptr(5)},
 		Limits:    Limits{Calls: 1, Tokens: 2, Cost: 3, Time: 4},
 		Design:    &Design{Rule: DesignRule, Looks: 5, Detect: 0.1, Largest: 3}, Test: "exchange", Baseline: "anot",
-		Graders: []Model{{ID: methods.ModelID{Provider: "openai", Endpoint: "e", Model: "m", Weights: "w", Config: "c"}, Simulated: true}},
+		Graders: []Model{{ID: methods.ModelID{Provider: "openai", Endpoint: "e", Model: "m", Weights: "w", Config: "c"}, Simulated: true, Thoughts: "<b>,</b>"}},
 	}
 }
 

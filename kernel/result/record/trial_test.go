@@ -81,6 +81,9 @@ func TestGoldenHashes(t *testing.T) {
 	config.Design = nil            // and before runs could end early
 	config.Graders = nil           // or models graded
 	config.TextRules = 0           // and by the first rules for texts
+	config.Reading = 0             // and for replies
+	config.Model.Thoughts = ""     // without marks of thoughts
+	config.Baseline = ""           // and baselines were declared
 	usual, err := config.Digest()
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func (s *stream) numbered(name string, v object) {
 // end adds the mark that ends streams of chunks.
 func (s *stream) end() { s.frames = append(s.frames, []byte("data: [DONE]\n\n")) }
 
-// opened is a JSON object whose members are as they were written; nil if it is none. What is null
+// opened is a JSON object whose members are as they were written; nil for anything else. What is null
 // is nil.
 func opened(raw json.RawMessage) object {
 	var members map[string]json.RawMessage
@@ -60,7 +60,7 @@ func inner(v any) object {
 func objects(v any) (all []object) {
 	raw, _ := v.(json.RawMessage)
 	var list []json.RawMessage
-	_ = json.Unmarshal(raw, &list) // what is no list has none
+	_ = json.Unmarshal(raw, &list) // anything else has none
 	for _, e := range list {
 		if o := opened(e); o != nil {
 			all = append(all, o)
@@ -69,10 +69,10 @@ func objects(v any) (all []object) {
 	return all
 }
 
-// text is a text within an object; empty if it is none.
+// text is a text within an object; empty for anything else.
 func text(v any) (s string) {
 	raw, _ := v.(json.RawMessage)
-	_ = json.Unmarshal(raw, &s) // what is no text is none
+	_ = json.Unmarshal(raw, &s) // anything else gives none
 	return s
 }
 

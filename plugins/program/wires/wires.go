@@ -163,7 +163,7 @@ func Frames(w Wire, whole []byte, includeUsage bool) ([][]byte, error) {
 	}
 	body := opened(json.RawMessage(whole))
 	if body == nil {
-		return nil, fmt.Errorf("cut a reply into events: %.40q is no object", whole)
+		return nil, fmt.Errorf("cut a reply into events: %.40q is not an object", whole)
 	}
 	s := &stream{usage: includeUsage}
 	err := p.frames(s, body)
