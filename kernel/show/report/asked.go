@@ -144,6 +144,7 @@ func head(s *runner.Summary, width int) string {
 	for _, note := range s.Notes {
 		text += "\nnote: " + note
 	}
+	text += cutWarnings(s.Comparison)
 	if s.Unscored == s.Samples && s.Unscored <= inFull {
 		for _, q := range s.Answers {
 			text += "\n\n" + answers(q, width)

@@ -60,15 +60,22 @@ func comparisonTitle(c *compare.Comparison, v ComparisonView) string {
 	if len(v.Runs) > 1 {
 		t += "\nruns " + strings.Join(v.Runs, ", ")
 	}
-	for _, m := range c.Methods { // what makes the numbers those of the limit, not of the method
-		if m.Trials > 0 && 20*m.Cut > m.Trials {
-			t += fmt.Sprintf("\nwarning: %s: %d of %d trials had a reply cut at the token limit: allow more, as in -S max_tokens=4096", m.Method, m.Cut, m.Trials)
-		}
-	}
+	t += cutWarnings(c)
 	if c.Budget != nil {
 		t += fmt.Sprintf("\nequal budget: a trial over %s counts as wrong", budgetText(c))
 	}
 	return t
+}
+
+// cutWarnings are lines on methods of which more than 5 % of the trials had a cut reply: their
+// numbers are those of the limit.
+func cutWarnings(c *compare.Comparison) (lines string) {
+	for _, m := range c.Methods {
+		if 20*m.Cut > m.Trials {
+			lines += fmt.Sprintf("\nwarning: %s: %d of %d trials had a reply cut at the token limit: allow more, as in -S max_tokens=4096", m.Method, m.Cut, m.Trials)
+		}
+	}
+	return lines
 }
 
 // basis is what the numbers rest on.

@@ -38,6 +38,7 @@ func studyHead(run *record.Run, s *compare.Study) string {
 	if run != nil {
 		text += fmt.Sprintf(" · seed %d", run.Config.Seed)
 	}
+	text += cutWarnings(s.Whole)
 	if s.Whole.Budget != nil {
 		text += fmt.Sprintf("\nequal budget: a trial over %s counts as wrong", budgetText(s.Whole))
 	}
