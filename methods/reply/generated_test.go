@@ -207,6 +207,14 @@ func TestGeneratedReplies(t *testing.T) {
 			got = ""
 		}
 		key := w.name + ": " + v.form + " in " + how
+		for _, form := range []reply.Form{reply.ObjectForm, reply.TurnForm, reply.LineForm} { // as a method reads it
+			parts := reply.Split(text)
+			r, err := reply.ReadAnswer(parts.Said, w.spec, form)
+			live := strings.ReplaceAll(string(r.Answer.Value), `\u003e`, ">")
+			if !parts.Open && live != got && !(err != nil && got == "") {
+				t.Errorf("%s: a method reads %s, and a file of results %s", key, live, got)
+			}
+		}
 		switch {
 		case got == want:
 		case got == "":
