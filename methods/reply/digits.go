@@ -90,7 +90,9 @@ var (
 	// inGroups matches digits in groups of three with a narrow space or an apostrophe between.
 	inGroups = regexp.MustCompile(`\d{1,3}(?:[\x{2009}\x{202f}\x{2007}\x{a0}']\d{3})+(?:[^\d]|$)`)
 	spaces   = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "\u2007", " ", "\u2002", " ", "\u2003", " ", "\u3000", " ")
-	ungroup  = strings.NewReplacer("\u2009", "", "\u202f", "", "\u2007", "", "\u00a0", "", "'", "")
+	// leadingDash is a dash that stands for a minus; between two numbers it is a range.
+	leadingDash = regexp.MustCompile(`(^|[\s(:=])–(\d)`)
+	ungroup     = strings.NewReplacer("\u2009", "", "\u202f", "", "\u2007", "", "\u00a0", "", "'", "")
 	// run matches digits with points and commas, for those who write 1.500,25.
 	run = regexp.MustCompile(`\d[\d.,]*\d|\d`)
 	// LaTeX that sets a number: fractions, and what says nothing of it.
@@ -106,6 +108,7 @@ var (
 // that the text has its decimals behind a comma.
 func normalNumbers(line string, comma bool) string {
 	line = asciiNumber(line)
+	line = leadingDash.ReplaceAllString(line, "$1-$2")
 	line = inGroups.ReplaceAllStringFunc(line, ungroup.Replace)
 	line = spaces.Replace(line)
 	if strings.ContainsAny(line, "\\{*_`~") {

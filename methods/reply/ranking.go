@@ -19,7 +19,10 @@ var intList = regexp.MustCompile(`\[\s*["']?-?\d+["']?(?:\s*,\s*["']?-?\d+["']?)
 
 // aside matches what a list is introduced by that is not the ranking: what it was made from,
 // or what it leaves out.
-var aside = regexp.MustCompile(`(?i)\b(?:given|since|because|from|with|where|excluding|exclude[sd]?|except|without|not|unlike|instead of|rather than|dropped|removed|rejected|eliminated|was|were|before|over|than)\b[^.;\n\[\]]*$`)
+var aside = regexp.MustCompile(`(?i)\b(?:given|since|because|from|with|where|exclud(?:e|es|ed|ing)|except|left out|leaving out|omit(?:ted|ting)?|skip(?:ped|ping)?|ignor(?:ed|ing)|discard(?:ed|ing)?|without|not|unlike|instead of|rather than|dropped|removed|rejected|eliminated|was|were|before|over|than)\b[^.;\n\[\]]*$`)
+
+// announced matches what a list is introduced by that is the ranking.
+var announced = regexp.MustCompile(`(?i)(?:\b(?:top|rank\w*|order\w*|best|final\w*|answer|choose|chose|pick\w*|select\w*|recommend\w*|result|so|therefore|thus|is|now|but)\b|:)[^.;\n\[\]]*$`)
 
 // Ranking reads a ranking of the items 1..n from text: the last JSON-like
 // list of integers in it that is not said to be something else, or else the integers of its

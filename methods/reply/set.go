@@ -128,12 +128,15 @@ func allShort(parts []string) bool {
 	return !slices.ContainsFunc(parts, func(p string) bool { return utf8.RuneCountInString(strings.Trim(p, "()[]")) > 3 })
 }
 
-// lettersOf are the labels of a member such as "ACD", where labels are single letters.
+// lettersOf are the labels of a member such as "ACD" or "(A)(C)", where labels are single letters.
 func lettersOf(text string, spec methods.AnswerSpec) (letters []string) {
 	if utf8.RuneCountInString(text) < 2 || slices.Contains(spec.Labels, text) {
 		return nil
 	}
 	for _, r := range text {
+		if strings.ContainsRune("()[] ", r) {
+			continue
+		}
 		if !slices.Contains(spec.Labels, string(r)) || slices.Contains(letters, string(r)) {
 			return nil
 		}

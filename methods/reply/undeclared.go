@@ -44,9 +44,16 @@ func undeclared(text string, spec methods.AnswerSpec) (r Reading, err error) {
 	}
 	switch spec.Kind {
 	case methods.Ranking:
-		r, err = onlyList(found, spec, isItemList)
+		if r, err = onlyList(found, spec, isItemList); errors.Is(err, errSeveral) {
+			r, err = lastOf(text, spec)
+		}
 	case methods.Set:
 		r, err = onlyList(found, spec, isTextList)
+		if errors.Is(err, errNothing) && len(spec.Labels) > 0 && !strings.Contains(text, "\n") {
+			if one, bad := setIn(text, "", spec); bad == nil {
+				r, err = one, nil
+			}
+		}
 	case methods.Fields:
 		r, err = onlyList(found, spec, func(raw json.RawMessage) bool { return raw[0] == '{' })
 	case methods.Number:
@@ -88,6 +95,16 @@ func onlyList(found []literal, spec methods.AnswerSpec, is func(json.RawMessage)
 		}
 	}
 	return r, err
+}
+
+// lastOf reads the last of several lists, if it is announced as the ranking.
+func lastOf(text string, spec methods.AnswerSpec) (Reading, error) {
+	list, _ := lastList(text)
+	before := text[:max(0, strings.LastIndex(text, list))]
+	if list == "" || !announced.MatchString(before[max(0, len(before)-200):]) {
+		return Reading{}, errSeveral
+	}
+	return ranked(list, spec)
 }
 
 func isItemList(raw json.RawMessage) bool {
