@@ -75,7 +75,7 @@ func ReadMarked(text string, spec methods.AnswerSpec, form Form) (Reading, error
 // readCut is [ReadMarked] of a reply that was cut off: what its end may have cut does not count.
 func readCut(text string, spec methods.AnswerSpec, form Form) (Reading, error) {
 	all := statements(strings.ToValidUTF8(text, "\ufffd"), spec, form)
-	if n := len(all); n > 0 && !all[n-1].closed && all[n-1].to == len(text) && all[n-1].line != "" && !strings.HasSuffix(text, "\n") {
+	if n := len(all); n > 0 && !all[n-1].closed && strings.TrimSpace(text[all[n-1].to:]) == "" && !strings.HasSuffix(text, "\n") || n > 0 && all[n-1].line == "" && all[n-1].object == nil {
 		return Reading{}, errors.New("it was cut within its answer")
 	}
 	return ReadMarked(text, spec, form)
@@ -83,7 +83,8 @@ func readCut(text string, spec methods.AnswerSpec, form Form) (Reading, error) {
 
 // declared reads the last statement of a reply; false if it has none.
 func declared(text string, spec methods.AnswerSpec, form Form) (r Reading, found bool, err error) {
-	all := statements(strings.ToValidUTF8(text, "\ufffd"), spec, form)
+	text = asked(strings.ToValidUTF8(text, "\ufffd"), spec, form)
+	all := statements(text, spec, form)
 	if len(all) == 0 {
 		return r, false, nil
 	}
@@ -96,8 +97,11 @@ func declared(text string, spec methods.AnswerSpec, form Form) (r Reading, found
 			return Reading{}, true, errSeveral
 		}
 	}
-	if last.to < len(text) && takesBack(text[last.to:]) {
+	if last.to < len(text) && (takesBack(text[last.to:]) || added.MatchString(text[last.to:])) {
 		return Reading{}, true, errTakenBack
+	}
+	if last.to < len(text) && contradicted(text[last.to:], r.Answer, spec) {
+		return Reading{}, true, errSeveral
 	}
 	switch {
 	case last.object != nil && form == LineForm:

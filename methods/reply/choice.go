@@ -89,10 +89,12 @@ func leads(value, l string) (rest string, ok bool) {
 }
 
 var (
+	decimalRest = regexp.MustCompile(`^[.,:]\d`)
 	// labelEnd ends a label before what explains it.
-	labelEnd = regexp.MustCompile(`^(?:[)\]}*_"'”$]|\\\))*[ \t]*(?:[.):,;–—-]+|\n|$|\()[)\]}*_"'”$]*`)
+	labelEnd = regexp.MustCompile(`^(?:[)\]}*_"'”$]|\\\))*[ \t]*(?:[.):,;–—]+|-+\s|\s-+\s|\n|$|\()[)\]}*_"'”$]*`)
 	// causal begins a reason, in which other labels may be named.
-	causal = regexp.MustCompile(`(?i)^[)\]}*_"'”$., ;–—-]*(?:because|since|as|given|due|for the reason|which means|the reason)\b`)
+	causal   = regexp.MustCompile(`(?i)^[)\]}*_"'”$., ;–—-]*(?:because|since|given|due|for the reason|which means|the reason)\b`)
+	elseWise = regexp.MustCompile(`(?i)\b(?:else|otherwise)\b`)
 	// refuses denies the label before it.
 	refuses = regexp.MustCompile(`(?i)^\W*(?:(?:is|was|seems|looks)(?: the)? )?(?:n['’]t|not|wrong|incorrect|false|no\b|never|cannot|can't|isn't|wasn't|out\b|ruled out|eliminated|excluded|impossible|also\b|too\b|or\b|and\b|nor\b|&|/)`)
 )
@@ -101,8 +103,14 @@ var (
 func withGloss(l, rest string, spec methods.AnswerSpec) (Reading, error) {
 	fault := fmt.Errorf("%.80q follows the label %q and is neither its option nor a reason", strings.TrimSpace(rest), l)
 	r := Reading{Answer: methods.ChoiceAnswer(l), Repair: "a label with its reason"}
+	if isDigit(rune(l[len(l)-1])) && decimalRest.MatchString(rest) {
+		return Reading{}, fault // 2.5 does not begin with the label 2
+	}
 	ended := labelEnd.FindString(rest)
 	gloss := strings.TrimSpace(rest[len(ended):])
+	if strings.HasSuffix(strings.TrimSpace(ended), "(") {
+		gloss = strings.TrimSuffix(strings.TrimRight(gloss, ". "), ")")
+	}
 	if own := spec.OptionText(l); own != "" {
 		if after, ok := strings.CutPrefix(plainText(gloss), plainText(own)); ok && !beginsWord(after) {
 			r.Repair = "a label with its option"
@@ -122,6 +130,8 @@ func withGloss(l, rest string, spec methods.AnswerSpec) (Reading, error) {
 			return Reading{}, errSeveral
 		}
 		return Reading{}, fault
+	case elseWise.MatchString(gloss) && namesOther(gloss, l, spec):
+		return Reading{}, errSeveral
 	case causal.MatchString(gloss), causal.MatchString(rest):
 		return r, nil
 	case namesOther(gloss, l, spec):

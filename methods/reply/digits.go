@@ -38,6 +38,10 @@ func asciiNumber(s string) string {
 		if up >= 0 && !raised {
 			b.WriteByte('^')
 		}
+		if down := strings.IndexRune("₀₁₂₃₄₅₆₇₈₉", r); down >= 0 {
+			b.WriteString("_" + string(rune('0'+down/len("₀")))) // of another base
+			continue
+		}
 		raised = up >= 0
 		switch {
 		case raised:
@@ -90,6 +94,8 @@ var (
 	// inGroups matches digits in groups of three with a narrow space or an apostrophe between.
 	inGroups = regexp.MustCompile(`\d{1,3}(?:[\x{2009}\x{202f}\x{2007}\x{a0}']\d{3})+(?:[^\d]|$)`)
 	spaces   = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "\u2007", " ", "\u2002", " ", "\u2003", " ", "\u3000", " ")
+	stars    = regexp.MustCompile(`(\d)\*\*(\d)`)                 // a power, and not emphasis
+	dollars  = regexp.MustCompile(`\b(?:US|AU|A|CA|C|HK|NZ|S)\$`) // of which country
 	// leadingDash is a dash that stands for a minus; between two numbers it is a range.
 	leadingDash = regexp.MustCompile(`(^|[\s(:=])–(\d)`)
 	ungroup     = strings.NewReplacer("\u2009", "", "\u202f", "", "\u2007", "", "\u00a0", "", "'", "")
@@ -107,7 +113,8 @@ var (
 // normalNumbers writes digits, signs, fractions and spaces as numberForm knows them. comma says
 // that the text has its decimals behind a comma.
 func normalNumbers(line string, comma bool) string {
-	line = asciiNumber(line)
+	line = dollars.ReplaceAllString(asciiNumber(line), "$$")
+	line = stars.ReplaceAllString(line, "$1^$2")
 	line = leadingDash.ReplaceAllString(line, "$1-$2")
 	line = inGroups.ReplaceAllStringFunc(line, ungroup.Replace)
 	line = spaces.Replace(line)
@@ -121,7 +128,7 @@ func normalNumbers(line string, comma bool) string {
 			return m[1] + m[2] + m[4] + "/" + m[3] + m[5]
 		})
 		line = degreeSign.ReplaceAllString(line, " degrees")
-		line = typesets.ReplaceAllString(latexSigns.Replace(line), " $1 ")
+		line = typesets.ReplaceAllString(latexSigns.Replace(line), " $1")
 	}
 	if comma {
 		swap := strings.NewReplacer(".", ",", ",", ".")

@@ -62,13 +62,21 @@ var spaced = regexp.MustCompile(`^((?:about |approximately |exactly |minus |nega
 var (
 	// beside is what follows in brackets, or as a reason: not part of the number.
 	beside = regexp.MustCompile(`(?i)\s*(?:[,;.]?\s+(?:because|since|given|due to|which|where|as|when|if|so that|assuming)\b|[,;.]\s+(?:so|and so|thus|hence|i\.e\.)\s).*$`)
-	inside = regexp.MustCompile(`(\d[^()]*)\([^()]*\)`)
+	inside = regexp.MustCompile(`(\d[^()]*)(\()([^()]*)\)`)
+	// changing words in brackets behind a number make another of it; digits right before brackets are multiplied.
+	changing = regexp.MustCompile(`(?i)^\s*(?:or|correction|actually|not|in (?:hundreds|thousands|millions|billions)|hundred|thousand|million|billion|±|\+/-)`)
+	applied  = regexp.MustCompile(`[\d.]\(\d`)
+	// elsewhere is a reason that gives another number, or denies the one before it.
+	elsewhere = regexp.MustCompile(`(?i)^[,;.\s]*(?:if|when|so|and so|thus|hence|i\.e\.|which)\b.*(?:\d|\bwrong\b|\bincorrect\b)|\b(?:else|otherwise)\b`)
+	ratio     = regexp.MustCompile(`\d\s*:\s+\d|\d\s+:\s*\d`)
+	labelled  = regexp.MustCompile(`[=:]\s*[^=:]*\d[^=:]*[\s,;]\p{L}\w*\s*[=:]\s*\D{0,3}\d`)
 	// preposition joins a second number that tells what the first is of: "12 km in 3 hours".
-	preposition = regexp.MustCompile(`(?i)^[^\d,;&–—+*/=<>-]{0,40}?\b(?:in|per|of|out of|after|every|for|at|on|by|with|from|within|during)\b[^\d,;&–—+*/=<>-]{0,40}$`)
+	preposition = regexp.MustCompile(`(?i)^[^\d,;&–—+*/=<>-]{0,40}?\b(?:in|of|out of|every|for|at|on|within|during)\b[^\d,;&–—+*/=<>-]{0,40}$`)
+	and         = regexp.MustCompile(`(?i)\b(?:and|or|but|when|if|is|are)\b`)
 	// altering words and signs before a number, or behind it, make another of it.
-	altersBefore = regexp.MustCompile(`(?i)(?:\b(?:not|no|than|between|up to|over|under|below|above|half(?: of)?|twice|double|triple|thrice|third of|quarter of|times|root of|sqrt|log|ln|sin|cos|tan|plus|from|neither|either|≥|≤)\s*|[<>≥≤√±~*/^×]\s*|[^\s(\p{Sc}]?- )$`)
-	altersAfter  = regexp.MustCompile(`(?i)^(?:\s*(?:[\^√π±+]|!\s*[+*/=^-]|×|\*\*?\s*\w|/\s*\w*\d)|\s*(?:squared|cubed|to the|and (?:a|one|two|three) |half\b|dozen|score\b|or (?:more|less|fewer|greater|higher|so)\b|factorial|choose\b|modulo|mod\b|percentage points|pi\b|choose\b|per ?mille|‰)|0*[xX][0-9a-fA-F])`)
-	minusWord    = regexp.MustCompile(`(?i)\b(?:minus|negative)[ -]*\p{Sc}?\s*$`)
+	altersBefore = regexp.MustCompile(`(?i)(?:\b(?:not|no|than|between|up to|over|under|below|above|half(?: of)?|twice|double|triple|thrice|third of|quarter of|times|root of|sqrt|log|ln|sin|cos|tan|plus|from|neither|either|at least|at most|equal to|(?:square|cube|root|negative|opposite|multiple|factor|power|reciprocal|inverse|logarithm|remainder) of|mindestens|höchstens|más de|mehr als|plus de|au moins|≥|≤)\s*|\p{L}\s+[+*/×-]\s*|[<>≥≤√±~*/^×]\s*|[^\s(\p{Sc}]?- )$`)
+	altersAfter  = regexp.MustCompile(`(?i)^(?:\s*(?:[\^√π±+]|!\s*[+*/=^-]|×|\*\*?\s*\w|/\s*\w*\d)|\s*(?:squared|cubed|to the|and (?:a|one|two|three) |half\b|dozen|score\b|at (?:most|least)\b|or (?:more|less|fewer|greater|higher|so)\b|factorial|choose\b|modulo|mod\b|percentage points|pi\b|choose\b|per ?mille|‰|[mb]illi?onths?\b|(?:half|third|quarter|fifth|sixth|eighth|tenth|hundredth|thousandth)s?\b|quadrillion|quintillion|mil\b|MM\b|mille\b|Mill?ion(?:en|es)|тысяч|млн|[万億亿千百兆만억])|[xyzinepquvw](?:[^\pL]|$)|0*[xX][0-9a-fA-F])`)
+	minusWord    = regexp.MustCompile(`(?i)(?:\b(?:minus|negative|menos|moins)|минус|负|マイナス)[ -]*\p{Sc}?\s*$`)
 	magnitude    = regexp.MustCompile(`^(?i:([ -]?)(hundred|thousand|million|billion|trillion|lakh|crore|bn|mn|mln|mio|mrd|tn|k|m|b|t)s?)(?:[^\pL\d]|$)`)
 	percentSign  = regexp.MustCompile(`(?i)^\s?(?:%|percent\b|per ?cent\b|pct\b)`)
 )
@@ -85,8 +93,17 @@ var magnitudes = map[string]string{
 func numberIn(value string, spec methods.AnswerSpec) (Reading, error) {
 	line, _ := Head(value, maxNumberLine)
 	line = normalNumbers(bareValue(line), spec.Decimal == methods.DecimalComma)
+	if m := inside.FindStringSubmatch(line); m != nil && changing.MatchString(m[3]) || applied.MatchString(line) {
+		return Reading{}, fmt.Errorf("%.80q says another number in brackets", value)
+	}
 	line = inside.ReplaceAllString(line, "$1 ")
+	if cut := beside.FindString(line); elsewhere.MatchString(cut) {
+		return Reading{}, fmt.Errorf("%.80q holds under a condition", value)
+	}
 	line = beside.ReplaceAllString(line, "")
+	if ratio.MatchString(line) || labelled.MatchString(line) {
+		return Reading{}, errSeveral
+	}
 	if strings.Count(line, "=") > 1 && joinedEquations.MatchString(line) {
 		return Reading{}, errSeveral
 	}
@@ -96,6 +113,9 @@ func numberIn(value string, spec methods.AnswerSpec) (Reading, error) {
 		line = one
 	}
 	all := numbersIn(line, spec)
+	if strings.HasSuffix(strings.TrimSpace(value), "!") && loneNumber.MatchString(strings.TrimSuffix(strings.TrimSpace(value), "!")) {
+		return Reading{}, fmt.Errorf("%.80q may be a factorial", value)
+	}
 	switch {
 	case len(all) == 0:
 		return Reading{}, fmt.Errorf("%.80q holds no number", value)
@@ -103,8 +123,12 @@ func numberIn(value string, spec methods.AnswerSpec) (Reading, error) {
 		return Reading{}, fmt.Errorf("%.80q is an expression: a number is asked for", value)
 	case all[0].err != nil:
 		return Reading{}, all[0].err
-	case len(all) > 1 && !preposition.MatchString(line[all[0].to:all[1].from]):
-		return Reading{}, errSeveral
+	}
+	for i, next := range all[1:] {
+		between := line[all[i].to:next.from]
+		if !preposition.MatchString(between) || and.MatchString(between) || strings.HasSuffix(strings.TrimSpace(line[:all[0].to]), "%") {
+			return Reading{}, errSeveral
+		}
 	}
 	return exactly(all[0].value)
 }
@@ -214,7 +238,9 @@ func multiplied(line string, to int, currency bool, spec methods.AnswerSpec) (po
 		switch {
 		case len(word) > 1, money, m[2] == "k" && m[1] == "":
 			power, to = magnitudes[word], to+len(m[1])+len(m[2])
-			rest = line[to:]
+			if rest = line[to:]; magnitude.MatchString(rest) {
+				return "", false, to, fmt.Errorf("with %.20q", rest)
+			}
 		case word == "k" && m[1] == " ", m[1] == "" && (m[2] == "K" || m[2] == "M" || m[2] == "B" || m[2] == "T"):
 			return "", false, to, fmt.Errorf("with %q, which may be a unit or a magnitude", m[2])
 		}

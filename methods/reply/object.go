@@ -128,6 +128,11 @@ func repeated(answer json.RawMessage) bool {
 // has the right one.
 func answerOf(fields map[string]json.RawMessage) (answer json.RawMessage, exact, ok bool) {
 	if answer, ok = fields["answer"]; ok {
+		for _, name := range []string{"final_answer", "correct_answer"} {
+			if other := fields[name]; other != nil && string(other) != string(answer) {
+				return nil, false, false // two of them
+			}
+		}
 		return answer, true, true
 	}
 	for name, value := range fields {

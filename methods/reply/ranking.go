@@ -19,7 +19,7 @@ var intList = regexp.MustCompile(`\[\s*["']?-?\d+["']?(?:\s*,\s*["']?-?\d+["']?)
 
 // aside matches what a list is introduced by that is not the ranking: what it was made from,
 // or what it leaves out.
-var aside = regexp.MustCompile(`(?i)\b(?:given|since|because|from|with|where|exclud(?:e|es|ed|ing)|except|left out|leaving out|omit(?:ted|ting)?|skip(?:ped|ping)?|ignor(?:ed|ing)|discard(?:ed|ing)?|without|not|unlike|instead of|rather than|dropped|removed|rejected|eliminated|was|were|before|over|than)\b[^.;\n\[\]]*$`)
+var aside = regexp.MustCompile(`(?i)\b(?:given|since|because|from|with|where|exclud(?:e|es|ed|ing)|except|left out|leaving out|omit(?:ted|ting)?|skip(?:ped|ping)?|ignor(?:ed|ing)|discard(?:ed|ing)?|without|not|unlike|instead of|rather than|dropped|removed|rejected|eliminated|was|were|before|over|than|scores?|votes?|ratings?|points?|anything but|all but)\b[^.;\n\[\]]*$`)
 
 // announced matches what a list is introduced by that is the ranking.
 var announced = regexp.MustCompile(`(?i)(?:\b(?:top|rank\w*|order\w*|best|final\w*|answer|choose|chose|pick\w*|select\w*|recommend\w*|result|so|therefore|thus|is|now|but)\b|:)[^.;\n\[\]]*$`)
@@ -45,7 +45,11 @@ func Ranking(text string, n int) Ranked {
 		return r
 	default:
 		r.FromLine = true
-		if words = fields(lastLine(text)); isProse(words) {
+		line := lastLine(text)
+		if words = numbered(text); words != nil {
+			break
+		}
+		if words = fields(line); isProse(words) || unranked.MatchString(line) || strings.Contains(worstFirst.FindString(text), "worst") {
 			return r
 		}
 	}
@@ -63,6 +67,39 @@ func Ranking(text string, n int) Ranked {
 		r.Items = append(r.Items, i)
 	}
 	return r
+}
+
+var (
+	// inPlace matches a line of a numbered ranking: its place, and the number of its item.
+	inPlace = regexp.MustCompile(`^\W*(\d+)[.)]\s+(?:(?i:item|option|number|no\.?)\s+)?\W*(\d+)\b`)
+	// loneItem matches a line that is the number of an item.
+	loneItem = regexp.MustCompile(`^\W*(?:(?i:item|option)\s+)?\W*(\d+)\W*$`)
+	// unranked matches what a line of items holds that is not a ranking of all of them, best first.
+	unranked   = regexp.MustCompile(`(?i)<|\(|\d\)|\b(?:or|not|none|all|but|except|\d+(?:st|nd|rd|th))\b`)
+	worstFirst = regexp.MustCompile(`(?i)worst (?:to|first)|(?:least|lowest) (?:to|first)`)
+)
+
+// numbered are the items of a ranking with a line for each, numbered from 1 or without numbers;
+// nil where the lines are something else.
+func numbered(text string) (items []string) {
+	placed, lone := []string{}, []string{}
+	for line := range strings.SplitSeq(text, "\n") {
+		if m := inPlace.FindStringSubmatch(line); m != nil {
+			if m[1] != strconv.Itoa(len(placed)+1) {
+				return nil
+			}
+			placed = append(placed, m[2])
+		} else if m := loneItem.FindStringSubmatch(line); m != nil {
+			lone = append(lone, m[1])
+		}
+	}
+	switch {
+	case len(placed) > 1 && len(lone) == 0:
+		return placed
+	case len(lone) > 1 && len(placed) == 0:
+		return lone
+	}
+	return nil
 }
 
 // lastList is the last list of integers that is not introduced as something else; any says

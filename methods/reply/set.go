@@ -56,6 +56,8 @@ var (
 	conjunction = regexp.MustCompile(`(?i),?\s+(?:and|as well as)\s+|\s*&\s*`)
 	// bullet begins a line that is a member of a set.
 	bullet = regexp.MustCompile(`^\s*(?:[-*•+]|\d+[.)])\s+`)
+	// notMember matches a part that alters the set instead of naming a member.
+	notMember = regexp.MustCompile(`(?i)^(?:or|not|nor|but|except|also)\s|\.\.\.$|…$`)
 	// ofMembers matches the words around the members.
 	ofMembers = regexp.MustCompile(`(?i)^(?:(?:both|only|just|options?|choices?|labels?|statements?|the)\s+)+|\s+(?:only|are (?:all )?(?:correct|right|true))\W*$`)
 )
@@ -64,6 +66,9 @@ var (
 func setIn(line, rest string, spec methods.AnswerSpec) (Reading, error) {
 	if i := strings.IndexByte(line, '['); i >= 0 || strings.TrimSpace(line) == "" {
 		if found, _ := literals(line + "\n" + rest); len(found) > 0 && found[0].raw[0] == '[' {
+			if rest := strings.Trim(untilLine((line + "\n" + rest)[found[0].to:]), decoration+".)"); rest != "" && !causal.MatchString(rest) {
+				return Reading{}, fmt.Errorf("%.80q follows the list", rest)
+			}
 			return readLiteral(found[0], spec)
 		}
 	}
@@ -73,6 +78,9 @@ func setIn(line, rest string, spec methods.AnswerSpec) (Reading, error) {
 	}
 	if len(parts) == 0 {
 		return Reading{}, errors.New("it names no member")
+	}
+	if i := slices.IndexFunc(parts, func(p string) bool { return notMember.MatchString(p) }); i >= 0 {
+		return Reading{}, fmt.Errorf("%.80q does not name a member plainly", parts[i])
 	}
 	if len(parts) == 1 && len(spec.Labels) == 0 && conjunction.MatchString(parts[0]) {
 		return Reading{}, fmt.Errorf("%.80q may be one member or two: a list is asked for", parts[0])
@@ -102,7 +110,7 @@ func bullets(text string) (parts []string) {
 
 // membersOf are the parts of a line between commas, semicolons and the words that join.
 func membersOf(line string) (parts []string) {
-	first, _, _ := strings.Cut(strings.TrimSpace(line), "\n")
+	first, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(line, "as well as", "and")), "\n")
 	first = bareValue(beside.ReplaceAllString(first, ""))
 	first = ofMembers.ReplaceAllString(first, "")
 	first = ofMembers.ReplaceAllString(first, "")

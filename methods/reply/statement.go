@@ -19,15 +19,20 @@ type statement struct {
 	rest    string  // the lines below it, where the value may go on there
 	object  *object // in place of line
 	name    string
-	loose   bool // not a mark that prompts ask for
-	prose   bool // a sentence, which may be about the answer and not say it
-	closed  bool // the value has an end of its own: a brace, a tag
-	several bool // it goes on from another with "or" and the like
+	loose   bool   // not a mark that prompts ask for
+	prose   bool   // a sentence, which may be about the answer and not say it
+	closed  bool   // the value has an end of its own: a brace, a tag
+	several bool   // it goes on from another with "or" and the like
+	doubt   bool   // it says the answer under a condition, of something else, or denies it
+	after   string // of a sentence: the rest of its line
 }
 
 func (s statement) read(spec methods.AnswerSpec) (Reading, error) {
-	if s.several {
+	switch {
+	case s.several:
 		return Reading{}, errSeveral
+	case s.doubt:
+		return Reading{}, errors.New("it does not say plainly what the answer is")
 	}
 	if s.object != nil {
 		return s.object.read(spec)
@@ -38,6 +43,14 @@ func (s statement) read(spec methods.AnswerSpec) (Reading, error) {
 	}
 	if line == "" {
 		return Reading{}, errors.New(`nothing follows "Answer:"`)
+	}
+	if rest := strings.TrimPrefix(s.rest, line); spec.Kind != methods.Text && s.object == nil && goesOn.MatchString(rest) {
+		return Reading{}, errSeveral
+	}
+	if other := optionOf(strings.Trim(s.after, " *_.)"), spec); s.prose && other != "" && spec.Kind == methods.Choice {
+		if r, err := choiceIn(line, spec); err != nil || string(r.Answer.Value) != string(methods.ChoiceAnswer(other).Value) {
+			return Reading{}, errSeveral
+		}
 	}
 	if i := sentenceEnd(line, spec.Kind == methods.Choice); takesBack(line[i:]) {
 		return Reading{}, errTakenBack
@@ -54,6 +67,50 @@ func (s statement) read(spec methods.AnswerSpec) (Reading, error) {
 	return readText(line, s.rest, spec)
 }
 
+// contradicted reports whether a line of a text is another value and nothing else, as after a
+// recount: what it says stands beside the answer that came before.
+func contradicted(text string, answer methods.Answer, spec methods.AnswerSpec) bool {
+	for line := range strings.SplitSeq(text, "\n") {
+		bare := bareValue(connective.ReplaceAllString(strings.TrimLeft(strings.TrimSpace(line), "#> "), ""))
+		var one Reading
+		err := errNothing
+		switch {
+		case bare == "" || len(bare) > 40:
+		case spec.Kind == methods.Number && loneNumber.MatchString(bare):
+			one, err = numberIn(bare, spec)
+		case spec.Kind == methods.Choice:
+			one, err = label(bare, spec)
+		case spec.Kind == methods.Set && len(spec.Labels) > 0:
+			if name, ok := member(bare, spec); ok && !strings.Contains(string(answer.Value), name) {
+				return true
+			}
+		case spec.Kind == methods.Ranking && intList.FindString(bare) == bare:
+			one, err = ranked(bare, spec)
+		}
+		if err == nil && string(one.Answer.Value) != string(answer.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	// connective begins a line that says a value again or anew.
+	connective = regexp.MustCompile(`(?i)^(?:(?:so|therefore|thus|hence|result|total|edit|final|finally|or|and)[:,]? +)+`)
+	loneNumber = regexp.MustCompile(`^[-−+]?\p{Sc}? ?[\d.,]+ ?(?:%|million|billion|thousand)?$`)
+	// nextQuestion begins what a model goes on with behind its answer: a question of its own making.
+	nextQuestion = regexp.MustCompile(`(?im)^\W*(?:question|q|problem|exercise)(?: ?\d+)?\s*[:.]|<\|(?:endoftext|im_end|im_start|eot_id|end_of_text)\|>|</s>`)
+)
+
+// asked is a reply up to the question that its model goes on with behind an answer.
+func asked(text string, spec methods.AnswerSpec, form Form) string {
+	at := nextQuestion.FindStringIndex(text)
+	if at == nil || len(statements(text[:at[0]], spec, form)) == 0 {
+		return text
+	}
+	return text[:at[0]]
+}
+
 // below is the value that stands on the lines under a mark: all of them for a text, a set or
 // fields, and else the first.
 func below(rest string, spec methods.AnswerSpec) string {
@@ -62,9 +119,16 @@ func below(rest string, spec methods.AnswerSpec) string {
 	case methods.Number, methods.Choice:
 		line, _, _ := strings.Cut(rest, "\n")
 		return strings.TrimLeft(strings.TrimSpace(line), "#> ")
+	case methods.Text:
+		if !strings.HasPrefix(rest, "```") {
+			rest, _, _ = strings.Cut(rest, "\n\n")
+		}
 	}
 	return rest
 }
+
+// goesOn begins a line that goes on with the value of the line before it.
+var goesOn = regexp.MustCompile(`(?i)^\s*(?:or|and|nor|hundred|thousand|million|billion|trillion)\b`)
 
 // The marks of a line and of a sentence. echoed matches what small models repeat of prompts,
 // as in "The answer is one number."
@@ -76,9 +140,9 @@ var (
 	// a result or an option is the answer if it is called the right one.
 	answerIs = regexp.MustCompile(`^(?i:answers?|option|choice|result|solution|respuesta|antwort|r[ée]ponse|resposta|risposta|ответ|উত্তর|คำตอบ|jibu)` +
 		`(?: ?\([^()\n]{1,40}\))?(?i: (?:to|of|for)\b[^.\n?!;:"“]{1,100}?)?(?i: (?:key|option|choice|letter))?[*_` + "`" + ` \t]*` +
-		`(?:(?i:is|are|was|would be|should be|must be|will be|becomes|equals|es|ist|lautet|est|ni)\b|[=:：]|(?:é|è|—|হল|হলো)\s|คือ)` +
+		`(?:(?i:is(?: not|n['’]t)?|turns out to be|has to be|comes (?:out )?to(?: be)?|changes to|can(?: only|not|['’]t) be|, (?:therefore|thus|hence|then), is|are|was|would be|should be|must be|will be|becomes|equals|es|ist|lautet|est|ni)\b|[=:：]|(?:é|è|—|হল|হলো)\s|คือ)` +
 		`(?:[ \t]+(?:thus|therefore|then|indeed|simply|hence|clearly|actually|definitely|most likely|likely|probably)\b)*[ \t]*(?:[*_]*[:：][*_]*)?`)
-	called    = regexp.MustCompile(`(?i)\b(?:correct|right|best|final) $`)
+	called    = regexp.MustCompile(`(?i)\b(?:correct|right|best|final|my) $`)
 	answerCJK = regexp.MustCompile(`(?:答案|答え)[应应該为為是は：:]+`)
 	isCorrect = regexp.MustCompile(`^(?i) is(?: indeed| therefore| thus)?(?: the)?(?: most| single| only)?(?: (?:correct|right|best|final)(?: answer| option| choice)?| answer)\b\s*(?:[.!,;:\n]|$|because|since)`)
 	echoed    = regexp.MustCompile(`(?i)^["'<{\[(]*(?:one number\b|a short text\b|a set of\b|a value for each\b|(?:number|label|text|your answer|final answer)["'>}\])]*[.!]*$|\.\.\.|…)`)
@@ -91,6 +155,9 @@ var (
 	errTakenBack = errors.New("it takes its answer back")
 	// conditional matches what makes a sentence about the answer no statement of it.
 	conditional = regexp.MustCompile(`(?i)\b(?:if|whether|suppose|supposing|assume|assuming|unless|how|why|doubt|claims?|claimed|says?|said|not)\b[^.!?;\n]*$`)
+	// otherAnswer ends the words before "answer" that make it another's, or not the one asked for.
+	otherAnswer = regexp.MustCompile(`(?i)\b(?:wrong|incorrect|worst|second[- ]best|least likely|previous|first|second|initial|earlier|original|\w+['’]s|smaller|larger|other|alternative|possible|old)\s+$`)
+	deniedVerb  = regexp.MustCompile(`(?i)\b(?:is|was)(?: not|n['’]t)\b|\bcan(?:not|['’]t) be\b`)
 	// denied begins a value that is what the answer is not.
 	denied = regexp.MustCompile(`(?i)^\W*(?:not|neither|definitely not|certainly not)\b`)
 	// withheld says that there is no answer.
@@ -102,6 +169,10 @@ var (
 		`|let me (?:re-?(?:think|consider|do|calculate|compute|read|examine|evaluate|check)|correct|fix|try again|start over)|i (?:was|am|made|have made|may have made|might have made) (?:a |an |some )?(?:mistake|error|wrong|mistaken|incorrect))` +
 		`|\bi'm (?:wrong|mistaken)\b|\b(?:that|this|which|it|(?:the|my) (?:above |previous |first |earlier )?(?:answer|result))(?:['’]s| is| was| seems| looks) (?:wrong|incorrect|not (?:right|correct|quite right)|a mistake|an error|mistaken|false)\b` +
 		`|\b(?:it|this|the answer) (?:could|might|may) (?:also |as well |instead )?be\b`)
+	// added matches what denies an answer or gives another behind a statement of it.
+	added = regexp.MustCompile(`(?i)(?:^|[.!?:;\n])[\s"'*_]*(?:or\b|also\b|plus\b|edit\b|disregard\b|make (?:that|it)\b|(?:i|we|it|that|this) (?:should|must|ought to)(?: really| actually| instead)? be\b` +
+		`|i (?:mis\w+|change|changed|meant|withdraw)\b|i['’]?(?:ll| will| would) (?:go|change|switch)\b|let me (?:recount|redo|revise))` +
+		`|\b(?:can['’]?t|cannot|couldn['’]t|doesn['’]t|does not|didn['’]t|did not) (?:be|look|seem|sound) (?:right|correct|true)\b|\bthe above (?:is|was) (?:wrong|incorrect)\b|\bis also (?:correct|right|true)\b|\b(?:correct|right|true) too\b|\brules? (?:this|that|it|[A-Z]) out\b|\brules out\b|\bwe forgot\b`)
 	// joining ends a text that goes on with another answer of the same statement.
 	joining = regexp.MustCompile(`(?i)(?:\b(?:or|and|nor)|[,;/&])[\s$"'*_(\\]*(?:\pL\s*=\s*)?$`)
 )
@@ -109,7 +180,7 @@ var (
 // cues are the words of takenBack, one of which a text must have. They are looked for first,
 // since expressions are slow on long texts.
 var cues = []string{"wait", "hold on", "hang on", "hmm", "oops", "scratch", "strike", "second thought", "correction", "nevermind", "never mind", "actually", "no,", "no.", "no!",
-	"sorry", "mistake", "alternatively", "maybe", "perhaps", "possibly", "rather", "or is it", "let me", "wrong", "incorrect", "mistaken", "error", "not right", "not correct", "not quite", "false", "could", "might", "may"}
+	"sorry", "mistake", "alternatively", "maybe", "perhaps", "possibly", "rather", "or is it", "let me", "wrong", "incorrect", "mistaken", "error", "not right", "not correct", "not quite", "false", "could", "might", "may", "or ", "also", "plus", "edit", "disregard", "make ", "should", "must", "ought", " mis", "change", "meant", "withdraw", "'ll", "’ll", "recount", "redo", "revise", "too", "rule", "n't", "n’t", "not "}
 
 // takesBack reports whether a text takes back the answer before it, or gives another.
 func takesBack(text string) bool {
@@ -132,6 +203,11 @@ func statements(text string, spec methods.AnswerSpec, form Form) []statement {
 		all = append(all, sentences(text, spec)...)
 	}
 	all = slices.DeleteFunc(all, func(s statement) bool { return s.object == nil && isData(s.at) })
+	for i := range all {
+		if s := &all[i]; s.closed && s.object == nil {
+			s.doubt = s.doubt || altered(text, s.at, s.to)
+		}
+	}
 	slices.SortStableFunc(all, func(a, b statement) int { return cmp.Or(a.at-b.at, b.to-a.to) })
 	var found []statement
 	for _, s := range all {
@@ -145,12 +221,30 @@ func statements(text string, spec methods.AnswerSpec, form Form) []statement {
 		case s.at < found[last].value, s.prose && found[last].closed: // its own mark, or words in a box
 		case found[last].object != nil:
 		default:
-			s.several = joining.MatchString(text[found[last].value:s.at]) && strings.TrimSpace(text[found[last].value:s.at]) != ""
+			s.several = s.several || joining.MatchString(text[found[last].value:s.at]) && strings.TrimSpace(text[found[last].value:s.at]) != ""
+			s.doubt = s.doubt || found[last].doubt
 			s.at, s.name, s.loose = found[last].at, found[last].name, found[last].loose
 			found[last] = s
 		}
 	}
 	return found
+}
+
+var (
+	// signedBefore ends the words before a box that make another value of it, or deny it.
+	signedBefore = regexp.MustCompile(`(?i)(?:[-−+*/^<>≥≤±×\d]|\\(?:pm|mp|times|cdot|neq?|leq?|geq?)|\b(?:not|n't|never|than|either \w+ or|\w or)(?: equal to| the answer)?)[\s$*_(]*$|(?:\\\(|\\\[)?[-−][\s$]*$`)
+	// wentOn begins the words behind a box that make another value of it, or deny it.
+	wentOn = regexp.MustCompile(`(?i)^[\s$*_)\\]*(?:\^|_|\d|(?:hundred|thousand|million|billion|trillion|bn|mn|k)\b|(?:or|and|nor)\s+[($*\\]*(?:\pL\b|\d|boxed)|,\s*[($]*(?:\p{Lu}\b[^.\p{Ll}]|\d)|(?:is|was|are)(?:n't| not| wrong| incorrect| false))`)
+)
+
+// altered reports whether the words beside a box or an element make another value of it.
+func altered(text string, from, to int) bool {
+	before := text[max(0, from-60):from]
+	before = before[strings.LastIndexAny(before, ".;\n")+1:]
+	if strings.HasSuffix(strings.TrimRight(before, " $"), "=") {
+		before = ""
+	}
+	return signedBefore.MatchString(before) || wentOn.MatchString(text[to:min(len(text), to+60)])
 }
 
 // gap reports whether what stands between two answers joins them: no sentence ends in it.
@@ -234,7 +328,7 @@ func otherMarks(text string) (all []statement) {
 	}
 	if strings.Contains(text, "<") {
 		for _, m := range latest(tagged.FindAllStringSubmatchIndex(text, -1)) {
-			all = append(all, statement{at: m[0], to: m[1], value: m[4], line: strings.TrimSpace(text[m[4]:m[5]]), name: "an element <answer>", loose: true, closed: true})
+			all = append(all, statement{at: m[0], to: m[1], value: m[4], line: strings.TrimSpace(text[m[4]:m[5]]), name: "an element <answer>", loose: true, closed: strings.HasSuffix(text[m[0]:m[1]], ">")})
 		}
 	}
 	from := 0
@@ -271,17 +365,15 @@ func boxed(text string, at int) (string, int) {
 
 // sentences finds the sentences that say what the answer is.
 func sentences(text string, spec methods.AnswerSpec) (all []statement) {
-	add := func(at, value, to int, line string) {
+	add := func(at, value, to int, line string, doubt bool) {
 		if plausible(line, spec) {
-			all = append(all, statement{at: at, to: to, value: value, line: line, name: "a sentence \"The answer is …\"", loose: true, prose: true})
+			all = append(all, statement{at: at, to: to, value: value, line: line, doubt: doubt, after: untilLine(text[to:]), name: "a sentence \"The answer is …\"", loose: true, prose: true})
 		}
 	}
 	for _, m := range latest(answerMarks(text)) {
 		clause := text[max(0, m[0]-200):m[0]]
 		clause = clause[strings.LastIndexAny(clause, ".!?;\n")+1:]
-		if conditional.MatchString(clause) {
-			continue
-		}
+		doubt := conditional.MatchString(clause) || otherAnswer.MatchString(clause) || deniedVerb.MatchString(text[m[0]:m[1]])
 		at, value := m[0], m[1]
 		if below := strings.TrimLeft(text[value:], " \t*_"); strings.HasPrefix(below, "\n") { // on the next line
 			value = len(text) - len(strings.TrimLeft(below, "\n\r\t "))
@@ -294,7 +386,7 @@ func sentences(text string, spec methods.AnswerSpec) (all []statement) {
 			}
 			line = unpaired(strings.TrimSuffix(strings.TrimRight(line, "!。"), "."))
 		}
-		add(at, value, to, line)
+		add(at, value, to, line, doubt)
 	}
 	if spec.Kind == methods.Choice {
 		for _, at := range latest(places(text, " is ")) {
@@ -305,7 +397,7 @@ func sentences(text string, spec methods.AnswerSpec) (all []statement) {
 			from := clauseStart(text, at)
 			line := strings.TrimSpace(text[from:at])
 			if _, err := choiceIn(line, spec); err == nil {
-				add(from, from, at+m[1], line)
+				add(from, from, at+m[1], line, false)
 			}
 		}
 	}
@@ -383,7 +475,7 @@ func latest[T any](places []T) []T { return places[max(0, len(places)-maxCandida
 // clauseStart is where the clause begins that ends at to.
 func clauseStart(text string, to int) int {
 	from := max(0, to-200)
-	from += strings.LastIndexAny(text[from:to], ".!?;:,\n") + 1
+	from += strings.LastIndexAny(text[from:to], ".!?;,\n") + 1
 	for _, word := range []string{"so ", "thus ", "therefore ", "hence ", "that "} {
 		if i := strings.LastIndex(strings.ToLower(text[from:to]), word); i >= 0 {
 			from += i + len(word)

@@ -26,9 +26,10 @@ func ParseMarks(s string) (m Marks, ok bool) {
 // Source: the reasoning parsers of vLLM (vllm/reasoning), SGLang
 // (python/sglang/srt/parser/reasoning_parser.py) and llama.cpp (common/chat.cpp).
 var knownMarks = []Marks{
-	{"<think>", "</think>"},                                 // DeepSeek R1, QwQ, Qwen3, GLM 4.5, MiniMax, Nemotron, Olmo 3, Step 3: vLLM deepseek_r1, qwen3
-	{"<thinking>", "</thinking>"},                           // models prompted in the style of Anthropic; vLLM hunyuan's older form
-	{"<thought>", "</thought>"},                             // EXAONE Deep: vLLM exaone4
+	{"<think>", "</think>"},       // DeepSeek R1, QwQ, Qwen3, GLM 4.5, MiniMax, Nemotron, Olmo 3, Step 3: vLLM deepseek_r1, qwen3
+	{"<thinking>", "</thinking>"}, // models prompted in the style of Anthropic; vLLM hunyuan's older form
+	{"<thought>", "</thought>"},   // EXAONE Deep: vLLM exaone4
+	{"<analysis>", "</analysis>"},
 	{"<reasoning>", "</reasoning>"},                         // models tuned with GRPO in the form of its first recipes
 	{"<seed:think>", "</seed:think>"},                       // Seed-OSS: vLLM seedoss
 	{"<mm:think>", "</mm:think>"},                           // MiniMax M3: vLLM minimax_m3
@@ -238,7 +239,7 @@ func harmony(text string) (p Parts, ok bool) {
 		if found {
 			return Parts{Said: strings.TrimSpace(said), Thoughts: []string{strings.TrimSpace(thought)}}, true
 		}
-		if c := rest[0]; c >= 'A' && c <= 'Z' {
+		if isLetter(rest[0]) {
 			return Parts{Thoughts: []string{strings.TrimSpace(rest)}, Open: true}, true
 		}
 	}

@@ -143,7 +143,7 @@ func onlyText(text string) (Reading, error) {
 }
 
 // negation in the sentence of a label says that it may be what the answer is not.
-var negation = regexp.MustCompile(`(?i)\b(?:not|no|nor|never|neither|none|without|cannot|unlike|except|wrong|incorrect|rather than|instead of)\b|n['’]t\b`)
+var negation = regexp.MustCompile(`(?i)\b(?:not|no|nor|never|neither|none|without|cannot|unlike|except|but|doubt|hardly|barely|partially|less than|more than|nicht|kein|não|pas|wrong|incorrect|rather than|instead of)\b|n['’]t\b`)
 
 // smallWords are labels that are also words of other meaning: they count only as
 // the first or the last word of a text, set off by punctuation.
@@ -176,11 +176,15 @@ func onlyLabel(text string, spec methods.AnswerSpec) (r Reading, err error) {
 			at, found = span, l
 		}
 	}
-	if found == "" || negated(text, at) {
+	if found == "" || negated(text, at) || len(found) == 1 && !stated.MatchString(text[:at[0]]) {
 		return r, errNothing
 	}
 	return Reading{Answer: methods.ChoiceAnswer(found), Repair: "plain text"}, nil
 }
+
+// stated ends the words before a letter that make it a label: it may be a part of a name else, as in
+// "vitamin C".
+var stated = regexp.MustCompile(`(?i)(?:^|[^\pL\s][\s*_"'(\[$\\{]*|\b(?:option|choice|answer|letter|is|be|was|choose|chose|pick|select|say|think|guess|so|therefore|thus|hence|with|to|for|as|likely|probably|definitely|either|the)[\s*_"'(\[$\\{:]+|[*_"'(\[$\\{])$`)
 
 // byLength are labels with the longest first, so that those within longer ones come
 // after them.

@@ -107,7 +107,13 @@ func readText(line, rest string, spec methods.AnswerSpec) (Reading, error) {
 		if len(found) == 0 {
 			return Reading{}, errors.New("it holds no JSON value")
 		}
-		return readLiteral(found[0], spec)
+		r, err := readLiteral(found[0], spec)
+		for _, other := range found[1:] {
+			if o, bad := readLiteral(other, spec); err == nil && bad == nil && string(o.Answer.Value) != string(r.Answer.Value) {
+				return Reading{}, errSeveral
+			}
+		}
+		return r, err
 	}
 	return Reading{Answer: methods.TextAnswer(line)}, nil
 }
