@@ -67,9 +67,35 @@ func (s statement) read(spec methods.AnswerSpec) (Reading, error) {
 	return readText(line, s.rest, spec)
 }
 
+// endsOnAnother reports whether a text ends on another number or label than the answer, as in
+// "Adding the driver gives 13."
+func endsOnAnother(text string, answer methods.Answer, spec methods.AnswerSpec) bool {
+	text = strings.TrimRight(text, " \t\r\n.!*_$)\"'")
+	last := text[strings.LastIndexByte(text, '\n')+1:]
+	for i := sentenceEnd(last, true); i < len(last); i = sentenceEnd(last, true) {
+		last = last[i:]
+	}
+	switch m := lastWord.FindStringIndex(last); {
+	case m == nil:
+	case spec.Kind == methods.Number:
+		r, err := numberIn(last[m[0]:], spec)
+		return err == nil && string(r.Answer.Value) != string(answer.Value)
+	case spec.Kind == methods.Choice && (m[0] == 0 || stated.MatchString(last[:m[0]]) || strings.HasSuffix(last[:m[0]], " ")):
+		r, err := label(last[m[0]:], spec)
+		return err == nil && string(r.Answer.Value) != string(answer.Value) && !negation.MatchString(last[:m[0]])
+	}
+	return false
+}
+
+// lastWord is a number or a single capital letter at the end of a text.
+var lastWord = regexp.MustCompile(`(?:[-−]?\p{Sc}?\d[\d.,]*|\b\p{Lu})$`)
+
 // contradicted reports whether a line of a text is another value and nothing else, as after a
 // recount: what it says stands beside the answer that came before.
 func contradicted(text string, answer methods.Answer, spec methods.AnswerSpec) bool {
+	if endsOnAnother(text, answer, spec) {
+		return true
+	}
 	for line := range strings.SplitSeq(text, "\n") {
 		bare := bareValue(connective.ReplaceAllString(strings.TrimLeft(strings.TrimSpace(line), "#> "), ""))
 		var one Reading
@@ -96,7 +122,7 @@ func contradicted(text string, answer methods.Answer, spec methods.AnswerSpec) b
 
 var (
 	// connective begins a line that says a value again or anew.
-	connective = regexp.MustCompile(`(?i)^(?:(?:so|therefore|thus|hence|result|total|edit|final|finally|or|and)[:,]? +)+`)
+	connective = regexp.MustCompile(`(?i)^(?:(?:so|therefore|thus|hence|result|total|edit|update|final|finally|or|and|part [a-h]|\(?[a-h]\))[:,]? +)+`)
 	loneNumber = regexp.MustCompile(`^[-−+]?\p{Sc}? ?[\d.,]+ ?(?:%|million|billion|thousand)?$`)
 	// nextQuestion begins what a model goes on with behind its answer: a question of its own making.
 	nextQuestion = regexp.MustCompile(`(?im)^\W*(?:question|q|problem|exercise)(?: ?\d+)?\s*[:.]|<\|(?:endoftext|im_end|im_start|eot_id|end_of_text)\|>|</s>`)
@@ -140,7 +166,7 @@ var (
 	// a result or an option is the answer if it is called the right one.
 	answerIs = regexp.MustCompile(`^(?i:answers?|option|choice|result|solution|respuesta|antwort|r[ée]ponse|resposta|risposta|ответ|উত্তর|คำตอบ|jibu)` +
 		`(?: ?\([^()\n]{1,40}\))?(?i: (?:to|of|for)\b[^.\n?!;:"“]{1,100}?)?(?i: (?:key|option|choice|letter))?[*_` + "`" + ` \t]*` +
-		`(?:(?i:is(?: not|n['’]t)?|turns out to be|has to be|comes (?:out )?to(?: be)?|changes to|can(?: only|not|['’]t) be|, (?:therefore|thus|hence|then), is|are|was|would be|should be|must be|will be|becomes|equals|es|ist|lautet|est|ni)\b|[=:：]|(?:é|è|—|হল|হলো)\s|คือ)` +
+		`(?:(?i:no es|ist nicht|n['’]est pas|não é|non è|is(?: not|n['’]t)?|turns out to be|has to be|comes (?:out )?to(?: be)?|changes to|can(?: only|not|['’]t) be|, (?:therefore|thus|hence|then), is|are|was|would be|should be|must be|will be|becomes|equals|es|ist|lautet|est|ni)\b|[=:：]|(?:é|è|—|হল|হলো)\s|คือ)` +
 		`(?:[ \t]+(?:thus|therefore|then|indeed|simply|hence|clearly|actually|definitely|most likely|likely|probably)\b)*[ \t]*(?:[*_]*[:：][*_]*)?`)
 	called    = regexp.MustCompile(`(?i)\b(?:correct|right|best|final|my) $`)
 	answerCJK = regexp.MustCompile(`(?:答案|答え)[应应該为為是は：:]+`)
@@ -157,13 +183,13 @@ var (
 	conditional = regexp.MustCompile(`(?i)\b(?:if|whether|suppose|supposing|assume|assuming|unless|how|why|doubt|claims?|claimed|says?|said|not)\b[^.!?;\n]*$`)
 	// otherAnswer ends the words before "answer" that make it another's, or not the one asked for.
 	otherAnswer = regexp.MustCompile(`(?i)\b(?:wrong|incorrect|worst|second[- ]best|least likely|previous|first|second|initial|earlier|original|\w+['’]s|smaller|larger|other|alternative|possible|old)\s+$`)
-	deniedVerb  = regexp.MustCompile(`(?i)\b(?:is|was)(?: not|n['’]t)\b|\bcan(?:not|['’]t) be\b`)
+	deniedVerb  = regexp.MustCompile(`(?i)\b(?:is|was)(?: not|n['’]t)\b|\bcan(?:not|['’]t) be\b|no es$|ist nicht$|n['’]est pas$|não é$|non è$`)
 	// denied begins a value that is what the answer is not.
 	denied = regexp.MustCompile(`(?i)^\W*(?:not|neither|definitely not|certainly not)\b`)
 	// withheld says that there is no answer.
 	withheld = regexp.MustCompile(`(?i)\b(?:none|neither|not|unclear|unknown|cannot|can't|impossible|undetermined|indeterminate|ambiguous|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thir|four|fif|six|seven|eigh|nine|twenty|thirty|forty|fifty|hundred|thousand|million|billion|dozen|half|infinity|infinite)`)
 	// about begins a value that describes the answer instead of giving it.
-	about = regexp.MustCompile(`^\W*(?:obtained|found by|given by|given in|determined|based on|clear\b|obvious|derived|calculated|computed|straightforward|as follows|that\b|because\b|well[- ]known|(?:correct|wrong|incorrect|right)(?:[ .,;]|$)|the same\b|to be found)`)
+	about = regexp.MustCompile(`^\W*(?:obtained|complicated|difficult|hidden|in dispute|quite clear|simple\b|given above|can be found|found by|given by|given in|determined|based on|clear\b|obvious|derived|calculated|computed|straightforward|as follows|that\b|because\b|well[- ]known|(?:correct|wrong|incorrect|right)(?:[ .,;]|$)|the same\b|to be found)`)
 	// takenBack matches what takes an answer back, or adds another, behind it.
 	takenBack = regexp.MustCompile(`(?i)(?:^|[.!?:;,\n—–)(-])[\s"'*_]*(?:(?:but|oh|no|and|so|ah|well),? )*(?:wait\b|hold on\b|hang on\b|hmm+\b|oops\b|whoops\b|scratch that\b|strike that\b|on second thoughts?\b|correction\b|never ?mind\b|actually\b|no[,.!]|sorry\b|my mistake\b|alternatively\b|or (?:maybe|perhaps|possibly|rather|is it)\b` +
 		`|let me (?:re-?(?:think|consider|do|calculate|compute|read|examine|evaluate|check)|correct|fix|try again|start over)|i (?:was|am|made|have made|may have made|might have made) (?:a |an |some )?(?:mistake|error|wrong|mistaken|incorrect))` +
@@ -172,7 +198,7 @@ var (
 	// added matches what denies an answer or gives another behind a statement of it.
 	added = regexp.MustCompile(`(?i)(?:^|[.!?:;\n])[\s"'*_]*(?:or\b|also\b|plus\b|edit\b|disregard\b|make (?:that|it)\b|(?:i|we|it|that|this) (?:should|must|ought to)(?: really| actually| instead)? be\b` +
 		`|i (?:mis\w+|change|changed|meant|withdraw)\b|i['’]?(?:ll| will| would) (?:go|change|switch)\b|let me (?:recount|redo|revise))` +
-		`|\b(?:can['’]?t|cannot|couldn['’]t|doesn['’]t|does not|didn['’]t|did not) (?:be|look|seem|sound) (?:right|correct|true)\b|\bthe above (?:is|was) (?:wrong|incorrect)\b|\bis also (?:correct|right|true)\b|\b(?:correct|right|true) too\b|\brules? (?:this|that|it|[A-Z]) out\b|\brules out\b|\bwe forgot\b`)
+		`|\b(?:can['’]?t|cannot|couldn['’]t|doesn['’]t|does not|didn['’]t|did not) (?:be|look|seem|sound) (?:right|correct|true)\b|\bthe above (?:is|was) (?:wrong|incorrect)\b|\bis also (?:correct|right|true)\b|\b(?:correct|right|true) too\b|\brules? (?:this|that|it|[A-Z]) out\b|\brules out\b|\b(?:we|i) forgot\b|\bthis answer is (?:not|wrong)|\banswer above is (?:not|wrong)|\bignore (?:the|that|my)\b|\bdisregard\b|\bno longer sure\b|\bthat is impossible\b|\bcontradicts?\b|\bchanging my\b|\bapolog\w+|\bmore precisely\b|\bfits better\b|\bmore accurate\b|\bbetter option\b`)
 	// joining ends a text that goes on with another answer of the same statement.
 	joining = regexp.MustCompile(`(?i)(?:\b(?:or|and|nor)|[,;/&])[\s$"'*_(\\]*(?:\pL\s*=\s*)?$`)
 )
@@ -206,6 +232,7 @@ func statements(text string, spec methods.AnswerSpec, form Form) []statement {
 	for i := range all {
 		if s := &all[i]; s.closed && s.object == nil {
 			s.doubt = s.doubt || altered(text, s.at, s.to)
+			s.several = s.several || laterPart.MatchString(text[max(0, s.at-40):s.at])
 		}
 	}
 	slices.SortStableFunc(all, func(a, b statement) int { return cmp.Or(a.at-b.at, b.to-a.to) })
@@ -230,9 +257,12 @@ func statements(text string, spec methods.AnswerSpec, form Form) []statement {
 	return found
 }
 
+// laterPart ends the words before a box that is the answer to a part of the question.
+var laterPart = regexp.MustCompile(`(?i)(?:^|[\n.;])\W*(?:part\s+\(?[b-h2-9]\)?|\([b-h]\)|\(ii+\)|[b-h]\))[\s:$*_\\(\[]*$`)
+
 var (
 	// signedBefore ends the words before a box that make another value of it, or deny it.
-	signedBefore = regexp.MustCompile(`(?i)(?:[-−+*/^<>≥≤±×\d]|\\(?:pm|mp|times|cdot|neq?|leq?|geq?)|\b(?:not|n't|never|than|either \w+ or|\w or)(?: equal to| the answer)?)[\s$*_(]*$|(?:\\\(|\\\[)?[-−][\s$]*$`)
+	signedBefore = regexp.MustCompile(`(?i)(?:[-−+*/^<>≥≤±×\d]|\\(?:pm|mp|times|cdot|neq?|leq?|geq?)|\{|\b(?:minus|negative|at least|at most|not|n't|never|than|either \w+ or|\w or)(?: equal to| the answer)?)[\s$*_(]*$|(?:\\\(|\\\[)?[-−][\s$]*$`)
 	// wentOn begins the words behind a box that make another value of it, or deny it.
 	wentOn = regexp.MustCompile(`(?i)^[\s$*_)\\]*(?:\^|_|\d|(?:hundred|thousand|million|billion|trillion|bn|mn|k)\b|(?:or|and|nor)\s+[($*\\]*(?:\pL\b|\d|boxed)|,\s*[($]*(?:\p{Lu}\b[^.\p{Ll}]|\d)|(?:is|was|are)(?:n't| not| wrong| incorrect| false))`)
 )
@@ -384,6 +414,9 @@ func sentences(text string, spec methods.AnswerSpec) (all []statement) {
 			if mark := text[to-1]; (mark == '!' || mark == '?') && strings.TrimLeft(untilLine(text[to:]), " \t\"'*_") != "" {
 				line += " …" // a title may go on behind its mark, or a sentence begin
 			}
+			if m := behindInitial.FindStringSubmatch(line); m != nil && sentenceWords.MatchString(m[1]) {
+				line += " …" // an initial may end the sentence: "Malcolm X. Malcolm was born in 1925"
+			}
 			line = unpaired(strings.TrimSuffix(strings.TrimRight(line, "!。"), "."))
 		}
 		add(at, value, to, line, doubt)
@@ -459,6 +492,12 @@ func asciiLower(s string) string {
 	}
 	return string(b)
 }
+
+var (
+	behindInitial = regexp.MustCompile(`(?:\b\p{Lu}|[ap]\.m)\. (\p{Lu}.*)$`)
+	// sentenceWords are small words that names do not have.
+	sentenceWords = regexp.MustCompile(`\b(?:was|were|is|are|has|had|have|he|she|it|they|wrote|founded|lost|won|born|open|its|who|which)\b`)
+)
 
 // untilLine is the rest of a line.
 func untilLine(s string) string {
