@@ -217,7 +217,7 @@ func (c *cli) page(path string) string {
 		c.t.Fatal(err)
 	}
 	r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
-	r.AddCookie(&http.Cookie{Name: "noema_token", Value: p.Token()})
+	r.AddCookie(&http.Cookie{Name: "noema_token_", Value: p.Token()}) // of no port
 	w := httptest.NewRecorder()
 	p.ServeHTTP(w, r)
 	return w.Body.String()

@@ -56,8 +56,8 @@ func TestWrongModel(t *testing.T) {
 	}
 	c := newCLI(t, "OPENAI_API_KEY="+wrongKey)
 	for model, says := range map[string]string{
-		"openai/x?apii=chat":         `model "openai/x": unknown option "apii", did you mean "api"?: the options are api, effort, price_input, price_output`,
-		"ollama/x?api=chat":          `model "ollama/x": unknown option "api": the options are context, keep_alive, effort, price_input, price_output`,
+		"openai/x?apii=chat":         `model "openai/x": unknown option "apii", did you mean "api"?: the options are api, effort, thoughts, price_input, price_output`,
+		"ollama/x?api=chat":          `model "ollama/x": unknown option "api": the options are context, keep_alive, effort, thoughts, price_input, price_output`,
 		"openai/x?api=telnet":        `option "api": "telnet" is not among chat, responses`,
 		"openai/x?price_input=1":     "price_input and price_output need each other",
 		"gemini/x?price_input=-1":    `option "price_input": -1 is too small`,

@@ -81,7 +81,7 @@ func TestPrintedCommandsAreReadAsMeant(t *testing.T) {
 				code              int
 				rows, mark, query string
 			}{
-				{exitError, `{"ask": "x", "say": "y"}`, "example\n  --task ", "?input=ask&target=say"},
+				{exitError, `{"Problem": "x", "Answer": "y"}`, "example\n  --task ", "?input=Problem&target=Answer"},
 			} {
 				path := filepath.Join(dir, "rows.jsonl")
 				if err := os.WriteFile(path, []byte(task.rows+"\n"), 0o600); err != nil {

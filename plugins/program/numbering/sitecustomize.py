@@ -142,7 +142,8 @@ def _queues(module):
 
     def numbered(self, *args, **kwargs):
         place = getattr(_jobs, "place", None)
-        if place is not None and _task() is None and not _within.get():
+        connections = sys._getframe(1).f_globals.get("__name__", "").startswith("urllib3.")  # of its pool, which hold no work
+        if place is not None and _task() is None and not _within.get() and not connections:
             place.numbered = False
         return get(self, *args, **kwargs)
 
