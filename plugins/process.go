@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/pprof"
 	"strings"
 	"time"
 
@@ -115,7 +116,18 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 	return p, nil
 }
 
+// connect starts the process and dials it. What goes on running belongs to the host, and not to
+// the trial that happened to need another process: it has none of the caller's profiler labels.
 func (p *process) connect() error {
+	done := make(chan error, 1)
+	go func() {
+		pprof.SetGoroutineLabels(context.Background())
+		done <- p.dial()
+	}()
+	return <-done
+}
+
+func (p *process) dial() error {
 	conn, err := p.client.Client()
 	if err != nil {
 		return err
