@@ -253,7 +253,7 @@ func (l *Lab) Ready(e Experiment, o Comparing) error {
 	return nil
 }
 
-// readyMethods is Ready for the methods of the cells, which are those of the first.
+// readyMethods checks the methods of the cells, which all cells share with the first.
 func (l *Lab) readyMethods(cells []cell, o Comparing) error {
 	e := cells[0].Experiment
 	tasks := opening{lab: l, tasks: map[string]func() (*Task, error){}, names: map[string]string{}}

@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"slices"
 	"strings"
 
 	"noema/methods"
@@ -65,7 +66,7 @@ func Split(text string, own ...Marks) Parts {
 	if p, ok := harmony(text); ok {
 		return p
 	}
-	for _, m := range append(own, knownMarks...) {
+	for _, m := range slices.Concat(own, knownMarks) {
 		if m.Open == "" || m.Close == "" || !strings.Contains(text, m.Close) && !opens(text, m.Open) {
 			continue
 		}
@@ -206,14 +207,16 @@ func (s *scanner) isMark() bool {
 
 // unwrapped is what was said, without the marks that servers leave around it.
 func unwrapped(said string) string {
-	said = strings.TrimLeft(said, " \t\r\n")
-	for trimmed := false; !trimmed; {
-		trimmed = true
+	const space = " \t\r\n"
+	for trimmed := true; trimmed; {
+		trimmed = false
+		said = strings.TrimLeft(said, space)
 		for _, w := range wrappers {
-			for _, cut := range []string{strings.TrimPrefix(said, w), strings.TrimSuffix(strings.TrimRight(said, " \t\r\n"), w)} {
-				if len(cut) < len(said) && (strings.HasPrefix(said, w) || strings.HasSuffix(strings.TrimRight(said, " \t\r\n"), w)) {
-					said, trimmed = strings.TrimLeft(cut, " \t\r\n"), false
-				}
+			if rest, ok := strings.CutPrefix(said, w); ok {
+				said, trimmed = strings.TrimLeft(rest, space), true
+			}
+			if rest, ok := strings.CutSuffix(strings.TrimRight(said, space), w); ok {
+				said, trimmed = rest, true
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// members are those of an object, as they are written.
+// members lists the members of an object as they are written.
 func members(t *testing.T, raw []byte, err error) map[string]json.RawMessage {
 	t.Helper()
 	is := map[string]json.RawMessage{}

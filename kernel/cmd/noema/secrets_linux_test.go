@@ -12,7 +12,7 @@ import (
 	"noema/kernel/internal/test/providertest"
 )
 
-// besides are what people have beside a program and give to nobody.
+// besides lists private files that often lie beside a program.
 var besides = []string{".env", ".ssh/id_rsa", ".netrc", ".aws/credentials", "secrets.yaml", "server.pem", "notes.md", "dump.sql", "run.log", "results.jsonl", "mine/.env", "ignored/x.py"}
 
 // reader is a program that prints all that it can read of where it is and of where it came from.

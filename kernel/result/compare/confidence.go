@@ -166,7 +166,7 @@ func calibration(of []surely, level float64) (ece score.Metric, chance Number) {
 	return ece, Number(noise)
 }
 
-// noiseQuantile is that of the sum of the absolute values of independent normal variables with
+// noiseQuantile returns a quantile of the sum of the absolute values of independent normal variables with
 // these standard deviations, by fixed draws.
 func noiseQuantile(spread []float64, q float64) float64 {
 	random := stream(0, "calibration")
